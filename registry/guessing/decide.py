@@ -20,6 +20,7 @@ from registry.readers import Reader
 from registry.values import Value
 
 _TOLD = 5  # files that nothing reads
+_SAID_HERE = {"fold_case": "true", "check_order": "false"}  # what a manifest would say of all files
 _LABELS = 2  # columns of them, at least, that may be all meant
 _ASKED = {"header": "does the first line name the columns?", "gold": "which column has the gold?",
           "label": "which column has the labels?", "score": "which column has the scores?",
@@ -159,7 +160,8 @@ def _here(error: InputError) -> str:
     """By which option of the command is said what a manifest would say."""
     if error.category == "missing":
         return "; --missing says it here"
-    return "; --option fold_case=true says it here" if "fold_case = true" in error.message else ""
+    said = next((name for name, value in _SAID_HERE.items() if f"{name} = {value}" in error.message), None)
+    return "" if said is None else f"; --option {said}={_SAID_HERE[said]} says it here"
 
 
 def _question(best: Sequence[Guess], asked: Asked) -> QuestionError:

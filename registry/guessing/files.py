@@ -14,6 +14,8 @@ from registry.readers import Document
 
 _GOLD = re.compile(r"(?<![a-z])(gold|golds|truth|reference|references|ref|refs|key|keys|qrels?|labels)(?![a-z])", re.I)
 _ASKED_OF = re.compile(r"(?<![a-z])(test|dev|val|valid|solutions?|answers?|annotations?)(?![a-z])", re.I)
+_ANSWERS = re.compile(
+    r"(?<![a-z])(pred|preds|predicted|predictions?|outputs?|hyps?|hypothes[ei]s|submissions?)(?![a-z])", re.I)
 _TOGETHER = "cat FOLDER/* > FILE"
 _SYSTEMS = ("submissions", "systems", "runs", "predictions", "preds", "outputs", "hypotheses", "system-outputs", "hyps",
             "res")
@@ -27,14 +29,14 @@ _ENDS = frozenset((
 class Files(NamedTuple):
     """The gold's file and the systems' ones; without these the gold's file holds all.
 
-    `told` says what was chosen; `named` is what the first file would be called as a system's, if no name says gold.
+    `told` says what was chosen; `named` are all files as systems', the first one too, if no name says it is the gold.
     `no_gold` is the error where none can be the gold, unless all have scores.
     """
 
     gold: Document
     systems: list[Given]
     told: tuple[str, ...] = ()
-    named: str | None = None
+    named: Sequence[Given] | None = None
     no_gold: InputError | None = None
 
 
@@ -60,10 +62,11 @@ def files(paths: Sequence[Path]) -> Files:
         within, of_within = _of_systems(path, first) if path.is_dir() else ([path], ())
         chosen += within
         told += of_within
-    names = system_names(chosen)
-    return Files(Document.load(first), [Given(name, Document.load(path)) for name, path in zip(
-        names, chosen, strict=True)], told, _as_system(first, chosen) if no_gold is None else system_names(
-            [first, *chosen])[0], no_gold)
+    gold = Document.load(first)
+    systems = [Given(name, Document.load(path)) for name, path in zip(system_names(chosen), chosen, strict=True)]
+    named = _as_systems(first, chosen) if no_gold is None else system_names([first, *chosen])
+    return Files(gold, systems, told, None if named is None else [Given(name, document) for name, document in zip(
+        named, (gold, *(system.document for system in systems)), strict=True)], no_gold)
 
 
 def _is_folder(gold: Path, others: Sequence[Path]) -> InputError:
@@ -78,14 +81,23 @@ def _is_folder(gold: Path, others: Sequence[Path]) -> InputError:
         "type)" if same is not None else ""), path=gold)
 
 
-def _as_system(first: Path, others: Sequence[Path]) -> str | None:
-    """What the first file would be called among the systems; None where it is there, or called as a gold is."""
+def is_answers(path: str) -> bool:
+    """Whether a file is called as one of a system's answers is: `bert_preds.txt`.
+
+    >>> [name for name in ("bert_preds.txt", "preds-bert.csv", "expected.txt", "test-output.txt") if is_answers(name)]
+    ['bert_preds.txt', 'preds-bert.csv', 'test-output.txt']
+    """
+    return _ANSWERS.search(Path(path).stem) is not None
+
+
+def _as_systems(first: Path, others: Sequence[Path]) -> list[str] | None:
+    """What all files would be called as systems'; None where the first is there again, or called as a gold is."""
     named = [*([] if {first.stem} == {path.stem for path in others} else [first.stem]),
              *([] if first.parent in {path.parent for path in others} else [first.parent.name])]
     if not others or first in others or any(of.search(name) for name in named for of in (_GOLD, _ASKED_OF)):
         return None
     try:
-        return system_names([first, *others])[0]
+        return system_names([first, *others])
     except InputError:
         return None
 

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE
-from registry.guessing.records import first_line, readable, records, repair
+from registry.guessing.records import OF_ITEMS, first_line, readable, records, repair
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.json_entries import json_members
@@ -58,6 +58,11 @@ class Table:
     written: str
     _columns: dict[int, Column] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def names_items(self) -> bool:
+        """Whether it is an object in JSON with the items by their names: those, and no column, name them then."""
+        return self.written == f"JSON, one {OF_ITEMS}"
+
     def column(self, n: int) -> Column:
         """The column in place `n`."""
         if n not in self._columns:
@@ -80,6 +85,11 @@ class Column:
     def is_key(self) -> bool:
         """Whether it can name the rows: no cell is empty or stands twice."""
         return len(self.values) == len(self.cells) and all(map(str.strip, self.values))
+
+    @cached_property
+    def is_printable(self) -> bool:
+        """Whether readers take the cells as names: no line ends and no invisible characters are in them."""
+        return all(map(str.isprintable, self.values))
 
     @cached_property
     def is_nearly_key(self) -> bool:

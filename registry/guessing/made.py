@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
-from registry.guessing.files import Files, files
+from registry.guessing.files import Files, files, is_answers
 from registry.guessing.formats.marked import marked, unlike
 from registry.guessing.formats.rankings import rankings
 from registry.guessing.formats.span_lists import span_lists
@@ -107,7 +107,7 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
         others = list(span_lists(gold, (), asked)) or [one for one in wide(gold, asked) if one.systems or not text]
         yield from _all_open([*text, *others]) if text and others else text or others
         return
-    apart = [] if named_as is None else list(apiece(gold, named_as, systems, asked))
+    apart = [] if named_as is None else list(apiece(named_as, asked))
     yield from apart
     if no_gold is not None or any(guess.sure == SURE for guess in apart):
         return
@@ -129,11 +129,12 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     for guess in (*found, *text):
         if named_as is not None and _is_measured(guess):  # an odd gold, where the file is not called so
             yield replace(_or_apart(guess), sure=OPEN)
-        elif named_as is not None and guess.reader.name in VALUE and (may_score_lines([
+        elif named_as is not None and guess.reader.name in VALUE and (is_answers(gold.path) or may_score_lines([
                 gold, *(given.document for given in systems)]) or _is_truth(guess, trial)):
-            yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}", means=(
-                f"{gold.path} is the gold: {guess.means}; if each file has scores of a system, make them columns of "
-                "one table, under the systems' names"))
+            other = ("if it is a system's, as its name says, name the gold before it" if is_answers(gold.path) else
+                     "if each file has scores of a system, make them columns of one table, under the systems' names")
+            yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}",
+                          means=f"{gold.path} is the gold: {guess.means}; {other}")
         else:
             yield _or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
 
@@ -172,7 +173,8 @@ def _check_answers(guess: Guess, asked: Asked) -> None:
     Raises:
         InputError: It has none: what is read as the system's is the gold.
     """
-    same = [system for system in guess.systems if system.document.path == guess.gold.path]
+    same = [system for system in guess.systems if system.document.path == guess.gold.path
+            and getattr(guess.reader, "gold", "") is not None]  # without right numbers there is no gold
     trial = Trial(asked.missing)
     if any(trial.content(replace(guess, systems=(system,))) == trial.content(replace(guess, systems=(
             replace(system, reader=guess.reader),))) for system in same):

@@ -14,6 +14,7 @@ from registry.readers.parsing.parquet import MAGIC, parquet_rows
 
 _FEW_KEYS = 3  # of a file that is one object: with more, they are the items
 _MANY_KEYS = 20  # of what so few hold: they are the items then
+OF_ITEMS = "object of items"  # by their names
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -81,7 +82,7 @@ def _json(document: Document, mended: dict[str, Any]) -> Records | None:
             for name, value in members if name is not None or isinstance(value, dict)]
     if not rows or len(rows) < len(members):
         return None
-    named = "object of items" if members[0][0] is not None else "list of objects"
+    named = OF_ITEMS if members[0][0] is not None else "list of objects"
     return Records(rows, {"syntax": "json", **mended}, f"JSON, one {named}")
 
 

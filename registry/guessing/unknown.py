@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from shlex import quote
@@ -21,6 +22,7 @@ from registry.guessing.tables.keys import called, is_id
 from registry.guessing.tables.long import APART, system_column
 from registry.guessing.tables.values import several
 from registry.guessing.unread import REMEDY, answer_lists, blanks, nested
+from registry.guessing.unread_text import beside_text, numbers_of_tokens
 from registry.readers import Document
 from registry.readers.parsing.delimited import Separator, Written, read_cells
 
@@ -43,7 +45,8 @@ def unknown(given: Files, asked: Asked) -> InputError:
     if any(one.document.path == given.gold.path for one in given.systems):
         return twice(given.gold.path)
     of_all: tuple[Callable[[Document, Sequence[Given]], InputError | None], ...] = (
-        lambda gold, _: answer_lists(gold), lambda gold, _: blanks(gold), _measures, graded, _many, unlike, _labelled,
+        lambda gold, _: answer_lists(gold), lambda gold, _: blanks(gold), beside_text, numbers_of_tokens, _measures,
+        graded, _many, unlike, _labelled,
         _together, _lists, _stacked, _rows, unmatched, _bare)
     for finder in of_all if given.systems else ():
         if (found := finder(given.gold, given.systems)) is not None:
@@ -138,8 +141,12 @@ def _has_objects(document: Document) -> bool:
 
 
 def _broken(document: Document) -> InputError | None:
-    """Say where a cell of CSV goes on in the next line."""
+    """Say where a cell of CSV goes on in the next line: of a file that is called so, or has as many commas in lines."""
     if _has_objects(document) or tables(document) or b'"' not in document.content:
+        return None
+    commas = Counter(line.count(",") for _, line in text_lines(document) if line.strip())
+    if not document.path.endswith((".csv", ".tsv")) and 2 * max(
+            (times for n, times in commas.items() if n), default=0) <= commas.total():
         return None
     try:
         for _ in read_cells(readable(document), Written("comma")):

@@ -30,6 +30,7 @@ _FIRST = (  # what the first line looks like
     (re.compile(r"#begin document.*"), "coreferences (CoNLL 2012)"), (re.compile(r"%WER .*"), "reports of word errors"))
 _SHOWN = 40  # characters of a name
 _FEW, _MOST = 3, 8  # of what an object says of itself, of items there are more; and of what holds items
+_SHOWN_NAMES = 3
 _TIMES = ({"onset", "offset"}, {"start", "end"}, {"start_time", "end_time"})
 
 
@@ -38,6 +39,10 @@ def unread(gold: Document) -> InputError | None:
     if gold.content.startswith(b'{"spec":') and b'"sample_id"' in gold.content:
         return InputError(f"is a log of OpenAI's evals, with a line for each event; write the matches of each, as "
                           f"`{_MATCHES}` does, and name the files that come of it", path=gold.path)
+    if all(re.match(r"[STHDP]-\d+\t|\d{4}-|Generate ", line) for _, line in text_lines(gold) if line.strip()) and (
+            b"\nH-" in gold.content):
+        return InputError("is what fairseq-generate prints; write the references as `grep ^T- FILE | sort -V | cut -f "
+                          "2` does, and each system's text as `grep ^D- FILE | sort -V | cut -f 3`", path=gold.path)
     what = _of_lines(gold) or _of_columns(gold) or _of_objects(gold)
     return None if what is None else InputError(f"{what} are not read; {REMEDY}", path=gold.path)
 
@@ -92,6 +97,14 @@ def nested(document: Document) -> InputError | None:
         return None
     if all(name == str(n) for _, _, of in members for n, name in enumerate(of if isinstance(of, dict) else "?")):
         return _as_pandas("each column as an object of rows by their numbers", document)
+    named_items = [value.keys() for value in named.values() if isinstance(value, dict)]
+    if len(named_items) == len(members) > 1 and all(of == named_items[0] for of in named_items) and not any(
+            isinstance(one, dict | list) for value in named.values() for one in value.values()):
+        first = next(iter(found))
+        return InputError(f"has an object of items for each of {', '.join(list(found)[:_SHOWN_NAMES])}, which seem to "
+                          "be systems: write each to a file of its own, as "
+                          f"`jq {quote(f'.{json.dumps(first)}')} FILE > {quote(f'{first}.json')}` does",
+                          path=document.path)
     largest = sorted(found, key=lambda name: -len(found[name]))
     plain = next((name for name in largest if all(map(_is_plain, found[name]))), None)
     write = "Write it so" if plain is None else f"Write it so, as `jq {quote(f'.{json.dumps(plain)}')} FILE` does"

@@ -216,7 +216,8 @@ class Bio(SpanReader):
         prefixes = _PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):
-            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'"
+            said = '; outside = ["O", "_"] takes it for no span' if tag == "_" else ""
+            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'{said}"
         continues = bool(open_type) and kind == open_type
         if self.scheme == "iob1":
             allowed = prefix != "B" or continues

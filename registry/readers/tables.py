@@ -32,6 +32,7 @@ from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.parsing.table_columns import Layout, Table, numbers_in, read_at_once
 
+_TRUTHS = {"true": True, "false": False}  # as text has them
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 T = TypeVar("T")
 Syntax = Literal["delimited", "jsonl", "json", "parquet"]
@@ -134,6 +135,8 @@ class TableReader(Reader):
         """
         if is_unscored(cell, self.unscored):
             return None
+        if isinstance(cell, str) and self.syntax == "delimited":
+            cell = _TRUTHS.get(cell.strip().casefold(), cell)
         if (is_truth := isinstance(cell, bool)) != document.made.setdefault(("truth", column), is_truth):
             others = "numbers" if is_truth else "true or false"
             raise document.error(f"{column!r} is {shown(cell)} where others before are {others}; write all as numbers, "
@@ -164,7 +167,7 @@ class TableReader(Reader):
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
-        rows = (json_entries(document, of_item, names[1] if len(names) == 2 else None) if self.syntax == "json"
+        rows = (json_entries(document, of_item, (*names, "")[1] if len(names) <= 2 else None) if self.syntax == "json"
                 else json_rows(document, Written(self.separator, self.comment)))
         for number, entry in rows:
             cells = [at_path(entry, name) for name in names]

@@ -52,7 +52,7 @@ REFUSED = {  # files, the gold's first; what is said
     "places in a text": (["".join(f"{100 + n // 2}\t{n % 2 * 9}\t{n % 2 * 9 + 5}\n" for n in N)] * 2,
                          "no format is known"),
     "a leaderboard": (["Team,Lang,Run,ACC@1,MAP@3\n" + "".join(f"{team},en,{run},0.{n}1,0.{n}2\n" for n, (
-        team, run) in enumerate([("A", 1), ("A", 2), ("B", 1), ("C", 1)]))], "If rows are scores of whole systems"),
+        team, run) in enumerate([("A", 1), ("A", 2), ("B", 1), ("C", 1)]))], "rows seem to be systems, by column 'Tea"),
     "subtasks in one object": (  # RumourEval
         [json.dumps({"a": {f"x{n}": label for n, label in enumerate(labels)}, "b": {f"y{n}": ["true", 1] for n in N}})
          for labels in (GOLD, OURS["alpha"])],

@@ -5,6 +5,7 @@ import pytest
 from registry.errors import InputError
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.made import made
+from registry.readers import Document, Scores
 from tests.guessing.test_guessing import GOLD, IDS, RATED, RATED_A, A, B, rows
 
 HALVES = [n % 2 for n in RATED]
@@ -23,7 +24,15 @@ WRONG = {  # the table; what the error says
     "a word among numbers": (table(("id", "a", "b"), IDS, HALVES, ["error", *ODD[1:]]), "'b' is 'error'; expected a"),
     "an empty cell beside right numbers": (table(("id", "gold", "a", "b"), IDS, RATED, RATED_A, ["", *RATED_A[1:]]),
                                            "column 'b': "),
-    "True and False": (table(("id", "a", "b"), IDS, [*map(bool, HALVES)], [*map(bool, ODD)]), "write 1 and 0; if one"),
+    "yes and no": (table(("id", "a", "b"), IDS, ["yes", "no"] * 12, ["no", "no", "yes"] * 8), "write 1 and 0; if one"),
+    "check marks": (table(("id", "a", "b", "c"), IDS, ["✓", "✗"] * 12, ["✗", "✓"] * 12, ["✗", "✗", "✓"] * 8),
+                    "a, b, c have '✓' and '✗': if these say what systems got right, write 1 and 0"),
+    "measures": (table(("id", "R1", "R2", "RL", "Faithful"), IDS, RATED, RATED_A, RATED, RATED_A),
+                 "columns seem to be measures, as R1, R2, RL"),
+    "a place and no answers": (table(("id", "question_index", "label"), IDS, range(24), ["a", "b"] * 12),
+                               "no format is known by this file alone"),
+    "a system a row, mostly": (table(("model", "size", "top1"), [*IDS[:23], IDS[0]], range(24), RATED),
+                               "rows seem to be systems, by column 'model'"),
     "no name of a gold": (table(("id", "Sentiment", "a", "b"), IDS, GOLD, A, B), "as --option label=Sentiment"),
     "rows of systems": (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "rows seem to be systems, by column"),
     "rows of pairs": (table(("id", "model_a", "model_b", "turn"), IDS, A, B, RATED), "each row compares two systems"),
@@ -109,3 +118,15 @@ def test_people_may_be_judges_or_compared(row, option, tmp_path):
     assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == [option, "better=higher", "better=lower"]
     name, value = option.split("=")
     assert len(made([path], Asked(options={name: value})).folder.tables["submit"]) == 2
+
+
+def test_true_and_false_are_asked_about(tmp_path):
+    """Each answer makes a board: of what systems got right, or of the others' answers to the first one's."""
+    path = path_of(tmp_path, table(("id", "a", "b"), IDS, [*map(bool, HALVES)], [*map(bool, ODD)]))
+    with pytest.raises(QuestionError, match="a, b have true and false; what are they") as caught:
+        made([path], Asked())
+    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == ["better=higher", "label=a"]
+    assert [len(made([path], Asked(options=dict([answer]))).folder.tables["submit"]) for answer in (
+        ("better", "higher"), ("label", "a"))] == [2, 1]
+    assert [answer.value for answer in Scores(separator="comma", item=("id",), score="a").read_answers(
+        Document("all.csv", path.read_bytes()))] == [float(n) for n in HALVES]

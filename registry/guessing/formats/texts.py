@@ -15,6 +15,7 @@ from registry.readers import Document, Lines
 
 DISTINCT = 0.5  # the share of lines that are no other line again
 _GAPS = 0.1  # the share of lines with two blanks or more between words, at which cells may be empty there
+_TAG = re.compile(r"\s*<[a-z]+>")
 _NAME = re.compile(r"[\d_()-]")  # what all names of lines have, and no words do that end all lines of a text
 
 
@@ -55,11 +56,28 @@ def _is_even(document: Document) -> bool:
 
 def names_before_text(documents: Sequence[Document], kind: str = "lines") -> InputError | None:
     """Say that lines have names, which would count as words of text; `kind` takes them for such."""
+    if (tags := _tags(documents)) is not None:
+        return InputError(f"lines have {tags} in them, which would count as words of text: take such marks out of all "
+                          f"files, as `sed 's/<[^<>]*> *//g' FILE` does, or say --as {kind} if words are meant",
+                          path=documents[0].path)
     if (at := _named(documents)) is None:
         return None
     return InputError(f"each line {'begins' if at == 0 else 'ends'} with a name that stands in all files, and would "
                       "count as a word of text: take it off all of them, and have their lines in the same order, or "
                       f"say --as {kind} if words are meant", path=documents[0].path)
+
+
+def _tags(documents: Sequence[Document]) -> str | None:
+    """The mark that most lines of each file begin with, as summaries' sentences stand in <t>; None where none does."""
+    found = set[str]()
+    for document in documents:
+        lines = [line for _, line in text_lines(document) if line.strip()]
+        marks = Counter(mark[0] for line in lines if (mark := _TAG.match(line)))
+        (first, times), = marks.most_common(1) or [("", 0)]
+        if 2 * times <= len(lines):
+            return None
+        found.add(first)
+    return min(found) if len(found) == 1 else None
 
 
 def _named(documents: Sequence[Document]) -> int | None:
@@ -100,12 +118,21 @@ def _mended(document: Document) -> dict[str, list[str]]:
     return {"repair": list(repair(document))} if repair(document) else {}
 
 
+def are_decimals(lines: Sequence[str]) -> bool:
+    """Whether most words of lines are numbers with decimals, as where each token has a log-probability."""
+    words = [word for line in lines for word in line.split()]
+    return 2 * sum("." in word and is_number(word) for word in words) > len(words)
+
+
 def _is_text(document: Document, words: int) -> bool:
     lines = [line for _, line in text_lines(document)]
     filled = [line for line in lines if line.strip()]
-    marked = [line for line in filled if line.lstrip().startswith(("{", "<"))]  # maybe below a line that is not
+    marked = [line for line in filled if line.lstrip().startswith("{") or (
+        line.lstrip().startswith("<") and not _TAG.match(line))]  # maybe below a line that is not
     if not filled or 2 * len(marked) > len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
             is_json(readable(document))):
+        return False
+    if are_decimals(filled):
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
             table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):

@@ -11,7 +11,8 @@ from registry.guessing.looks import NO_NUMBER, Table, is_number, is_other_number
 from registry.guessing.tables.keys import Matched, called, counts, is_cost, together
 
 SAME, BESIDE = "the same as the gold's", "not the gold's"
-_GOLDS = frozenset(("gold", "gold_label", "label", "labels", "target", "truth", "y_true"))
+NAMED = frozenset((  # what a gold's column is called for sure
+    "gold", "gold_label", "ground_truth", "label", "labels", "target", "truth", "y_true"))
 _FEW = 10  # items
 _MOST = 0.5  # the share of a system's cells, at the least, that are among the gold's where it answers them
 
@@ -160,7 +161,7 @@ def _is_named(table: Table, of: Pairing, other: Pairing, matched: Sequence[Match
     theirs = {one.table.names[n].strip().casefold() for one, n in zip(matched, of.columns, strict=True)
               if one.table.header and of.columns == other.columns}
     name, beside = (table.names[one.value].strip().casefold() for one in (of, other))
-    return table.header and any(name in names and beside not in names for names in (_GOLDS, theirs))
+    return table.header and any(name in names and beside not in names for names in (NAMED, theirs))
 
 
 def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int], one: Matched,

@@ -12,7 +12,7 @@ from typing import Any
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, is_number, tables
-from registry.guessing.tables.answering import BESIDE, SAME, Pairing, pairings
+from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
 from registry.guessing.tables.columns import readings
 from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming, together
 from registry.guessing.tables.values import Kind, kinds, renamed
@@ -43,7 +43,8 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
         for guess, of in _valued(gold, table, keys, matched, asked):
             if of.blank:
                 blank.append((table.sure, _blank(gold, table, of)))
-            else:
+            elif of.beside is None or table.names[of.beside].casefold() not in NAMED or not table.header:
+                # else the column that is called as the gold's is meant, though it has nothing for some
                 found = True
                 yield guess
     if blank and not found:

@@ -57,6 +57,8 @@ def together(table: Table, places: Sequence[int]) -> Column:
 def may_name(table: Table, n: int) -> bool:
     """Whether a column may name items: one of decimals or places does not, unless it is the first or called so."""
     name, column = table.names[n].casefold(), table.column(n)
+    if table.names_items:
+        return name == "item"
     is_named = name in COLUMNS if table.header else n == 0
     return not all(map(is_other_number, column.values)) and (
         is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric)))

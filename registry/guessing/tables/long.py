@@ -16,8 +16,11 @@ from registry.guessing.tables.keys import called
 from registry.readers import Document
 
 _SIZES = frozenset((  # of items, which no system has
-    "chars", "count", "duration", "len", "length", "line", "n", "num", "size", "tokens", "words", "year"))
-_RUN = frozenset(("completion", "epoch", "fold", "repetition", "run", "sample", "sample_id", "seed", "trial"))
+    "chars", "count", "duration", "examples", "instances", "len", "length", "line", "n", "num", "samples", "size",
+    "support", "tokens", "words", "year"))
+_RUN = frozenset((
+    "completion", "epoch", "fold", "iteration", "rep", "repeat", "repetition", "replicate", "run", "sample",
+    "sample_id", "seed", "trial"))
 _PARTS = frozenset(("benchmark", "dataset", "subset", "task", "test_set"))  # of items, by the name of a column
 _MEASURES = frozenset(("measure", "measure_name", "metric", "metric_name"))  # of which each is a board
 _SHOWN = 3  # columns of scores in a question
@@ -28,6 +31,11 @@ _HIGHER = frozenset((
 _LOWER = frozenset((
     "aer", "cer", "cost", "distance", "err", "error", "errors", "latency", "loss", "mae", "mse", "nll", "perplexity",
     "ppl", "rmse", "ter", "time", "wer"))
+_NAMED = frozenset((  # measures whose direction their names need not say
+    "bertscore", "bleurt", "dice", "diff", "iou", "kappa", "mcc", "r1", "r2", "rank", "rl", "rouge1", "rouge2",
+    "rougel", "sem", "std", "stdev", "top1", "top5", "winrate"))
+_KINDS = frozenset(("average", "avg", "controlled", "exact", "k", "l", "length", "lsum", "macro", "match", "mean",
+                    "micro", "rate", "score", "weighted"))  # the other words of a measure's name
 _SHARED = 1.5  # rows of an item in long form, on average: fewer, and no two systems have it
 
 
@@ -40,7 +48,8 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
     names, said = table.names, f"--as long --option {quote(f'system={table.names[system]}')}"
     what = f"a row for each item and system, by {called(table, system)}: a table in long form"
     items, run, others = _places(table, system)
-    scores = [n for n in sorted(others) if n not in items and not is_size(names[n]) and (
+    scores = [n for n in sorted(others) if n not in items and not is_size(names[n]) and names[n].strip() and len(
+        table.column(n).values) > 1 and (
         table.column(n).is_mostly_numeric or {cell.casefold() for cell in table.column(n).values} == {"true", "false"})]
     scores = [n for n in scores if names[n].strip().casefold() in _SCORES] or scores
     said += "".join(f" --option {name}={value}" for name, value in table.form.items() if (name, value) in (
@@ -60,7 +69,9 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
             table.column(n).values) > 1 and names[n].strip().casefold() in _PARTS), None)) is not None:
         what += (f", with one board over all of {called(table, of)} (--option {quote(f'test_set={names[of]}')} makes "
                  "one of each)")
-    return QuestionError(f"{what}; which column has the scores, and which of them are better? say it:", {
+    left = [names[n] for n in scores[_SHOWN:]]
+    beside = f" Of others, such as {', '.join(left[:_SHOWN])}, likewise;" if left else ""
+    return QuestionError(f"{what}; which column has the scores, and which of them are better?{beside} say it:", {
         f"{said} --option {quote(f'score={names[n]}')} --option better={better}": "" for n in scores[:_SHOWN]
         for better in _betters(names[n]) if asked.options.get("better", better) == better}, document.path)
 
@@ -68,8 +79,8 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
 def system_column(table: Table) -> int | None:
     """The column of words that names systems, though it is not called so: with one or two others it names the rows."""
     words = [n for n, name in enumerate(table.names) if not table.column(n).is_mostly_numeric
-             and name.strip().casefold() not in _MEASURES]
-    return next((n for n in words if _places(table, n)[0]), None)
+             and name.strip().casefold() not in _MEASURES and 2 * len(table.column(n).values) <= len(table.rows)]
+    return next((n for n in sorted(words, key=lambda n: len(table.column(n).values)) if _places(table, n)[0]), None)
 
 
 def _places(table: Table, system: int) -> tuple[tuple[int, ...], int | None, list[int]]:
@@ -108,6 +119,17 @@ def _items(table: Table, system: int, runs: Sequence[int], others: Sequence[int]
     return (), None
 
 
+def is_measure(name: str) -> bool:
+    """Whether a column is called as a measure is and nothing else: `R1`, `macro_f1`, `win_rate`, `BERTScore`.
+
+    >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
+    ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']
+    """
+    words = set(re.findall(r"[a-z]+[0-9]?", name.casefold()))
+    return bool(words & (_HIGHER | _LOWER | _NAMED)) and words <= _HIGHER | _LOWER | _NAMED | _KINDS
+
+
 def is_size(name: str) -> bool:
     """Whether a column is called as one that counts something of items, such as `n_tokens`."""
-    return bool(words := re.findall("[a-z]+", name.casefold())) and _SIZES.issuperset(words)
+    words = set(re.findall("[a-z]+", name.casefold())) - {"average", "avg", "mean"}
+    return _SIZES.issuperset(words) if words else name.strip() == "#"

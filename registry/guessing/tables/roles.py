@@ -14,10 +14,14 @@ from registry.guessing.tables.keyed import DOCUMENTS
 from registry.guessing.tables.keys import called, counts, is_id, naming, summary, together
 from registry.readers import Document
 
-GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "label", "labels", "human",
-                   "correct", "answer", "gold_score"))
-_RIGHT = frozenset(("adjudicated", "annotated", "correct", "expected", "expert", "gold", "human", "manual", "true"))
-_VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag"))
+GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "ground_truth", "label",
+                   "labels", "human", "correct", "answer", "gold_score", "actual", "actuals", "expected",
+                   "experimental", "ground truth", "groundtruth", "gt", "measured", "obs", "observation", "observed",
+                   "y_test"))
+_RIGHT = frozenset(("actual", "adjudicated", "annotated", "correct", "expected", "experimental", "expert", "gold",
+                    "ground", "human", "manual", "measured", "observed", "reference", "target", "true"))
+_VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag",
+                    "truth", "value", "values"))
 _PARTS = 2  # columns: documents, say, and their sentences
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 
@@ -61,8 +65,9 @@ def roles_of(table: Table, asked: Asked) -> Roles:
 def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     """The column that names items, or those that do together; none where the rows have to be numbered."""
     places = range(len(table.names))
-    unique = [n for n in places if table.column(n).is_key]
-    words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric]
+    unique = [n for n in places if table.column(n).is_key and table.column(n).is_printable]
+    words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric
+             and table.column(n).is_printable]
     of_words = [n for n in unique if n in words and not is_gold(table.names[n])]
     named = [n for n in unique if table.names[n].casefold().strip("# ") in COLUMNS | {"", "index"} - GOLDS
              or is_id(table.names[n])]

@@ -9,19 +9,23 @@ from shlex import quote
 from statistics import median
 
 from registry.errors import InputError
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import table_reader, told_renamed
 from registry.guessing.tables.keys import called, is_cost, is_id, summary
-from registry.guessing.tables.long import directions, is_size, long_form, system_column
+from registry.guessing.tables.long import directions, is_measure, is_size, long_form, system_column
 from registry.guessing.tables.roles import GOLDS, Roles, is_gold, passed, reading, roles_of
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
 from registry.readers import Document
 
 _SYSTEM = frozenset((  # what a column that names systems is called, in one of its words
-    "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models", "participant",
-    "submission", "system", "team"))
+    "agent", "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models",
+    "participant", "solver", "submission", "system", "team"))
+_PLACE = re.compile(r"(?<![a-z])(idx|index|fold|split)$")  # how a column ends that says where an item stands
+_LABELS = frozenset(("gold", "label", "labels", "target", "truth", "y_true"))
+_TWO = 2  # values, which may stand for right and wrong
+_SHOWN = 4  # columns in a message
 _NAME = frozenset(("id", "name"))  # the other words of such a column
 _PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
 _LIKE_LABELS = 0.2  # the share of cells with the gold's labels, but for their case, of which others may be mistakes
@@ -59,20 +63,38 @@ def _check_named(document: Document, table: Table, roles: Roles) -> None:
     """See that a gold is named where columns have the same values, of which one may be the gold's.
 
     Raises:
+        QuestionError: Columns have true and false.
         InputError: Nothing says which one is.
     """
     if len(roles.flags) > 1 and not roles.numbers:
         names = [table.names[n] for n in roles.flags]
+        if _are_truths(table, roles.flags):
+            raise QuestionError(f"{', '.join(names[:_SHOWN])}{' ...' * (len(names) > _SHOWN)} have true and false; "
+                                "what are they? say it:", {
+                                    "--option better=higher": "what each system got right: true counts 1, false 0",
+                                    f"--option {quote(f'label={names[0]}')}": "this column is the gold, and the others "
+                                    "are what systems say"}, document.path)
         raise InputError(f"no column has numbers, and {', '.join(names)} have two values each: if these are "
                          "systems' results, write 1 and 0; if one is the gold, say so, as --option "
                          f"{quote(f'label={names[0]}')}", path=document.path)
     words = [n for n in roles.words if not table.column(n).is_nearly_key]
     alike = next((found for m, first in enumerate(words) if len(found := [first, *(
         n for n in words[m + 1:] if _is_like(table.column(n), table.column(first)))]) > 2), [])
+    marks = sorted({value for n in alike for value in table.column(n).values})
+    if len(marks) == _TWO:
+        names = [table.names[n] for n in alike]
+        raise InputError(f"{', '.join(names)} have {' and '.join(map(repr, marks))}: if these say what systems got "
+                         "right, write 1 and 0 for them; if one column is the gold, say so, as --option "
+                         f"{quote(f'label={names[0]}')}", path=document.path)
     if alike:
         names = [table.names[n] for n in alike]
         raise InputError(f"{', '.join(names)} have the same labels, and no name says which is the gold; say it, as "
                          f"--option {quote(f'label={names[0]}')}", path=document.path)
+
+
+def _are_truths(table: Table, flags: Sequence[int]) -> bool:
+    """Whether all flags are true and false."""
+    return all({cell.casefold() for cell in table.column(n).values} == {"true", "false"} for n in flags)
 
 
 def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
@@ -80,24 +102,63 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
 
     Raises:
         QuestionError: There is a row for each item and system.
-        InputError: Rows are systems, or pairs of them, or one is the mean of the others.
+        InputError: Rows are systems, or pairs of them, or one is the mean of the others; or columns are measures.
     """
     places = {name.strip().casefold(): n for n, name in enumerate(table.names)}
     if (pair := next((pair for pair in _PAIRS if pair <= places.keys()), None)) is not None:
         raise InputError(f"each row compares two systems, in the columns {' and '.join(sorted(pair))}; boards are of "
                          "each system's own scores: a row for each item, and a column for each system",
                          path=document.path)
-    if (system := next((n for name, n in places.items() if _names_systems(name)), None)) is not None:
-        if table.column(system).is_key:
+    if (system := next((n for name, n in places.items() if _names_systems(name) and not _are_decimals(
+            table.column(n))), None)) is not None:
+        if 2 * len(table.column(system).values) > len(table.rows):  # most have one row
             raise InputError(f"rows seem to be systems, by {called(table, system)}, and columns what is measured of "
                              "them; a board needs the scores of all items: a row for each item, and a column for each "
-                             "system. If rows are items here, say --as scores", path=document.path)
+                             "system, so if columns are items here, transpose it. If rows are items, say --as scores",
+                             path=document.path)
         raise long_form(document, table, system, asked)
     if not roles.keys and (system := system_column(table)) is not None:
         raise long_form(document, table, system, asked)
     if roles.keys and (last := summary(table.column(roles.keys[0]))) is not None:
         raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
                          "scores if it is an item", path=document.path, item=last)
+    numbers = [table.names[n] for n in roles.numbers]
+    _check_sure(document, table, roles, asked)
+    measures, others = list(filter(is_measure, numbers)), [name for name in numbers if not is_size(name)]
+    are_most = len(measures) > 1 and 2 * len(measures) >= len(others)
+    if len(numbers) > 1 and measures and (are_most or len(measures) == len(others)) and not any(
+            map(is_gold, table.names)):
+        raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board "
+                         "needs the scores of one measure, a row for each item, and a column or a file for each "
+                         "system. If columns are systems here, say --as scores", path=document.path)
+
+
+def _check_sure(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
+    """See that numbers are no systems' doubts of which of two labels an item has.
+
+    Raises:
+        InputError: They seem to be.
+    """
+    right = next((n for n in (*roles.flags, *roles.words) if is_gold(table.names[n]) and len(
+        table.column(n).values) == _TWO), None)
+    if right is None or right in roles.numbers or len(roles.numbers) < _TWO or "better" in asked.options or not all(
+            _are_shares(table.column(n)) and not any(directions(table.names[n])) for n in roles.numbers):
+        return
+    raise InputError(f"{called(table, right)} has two labels, {' and '.join(sorted(table.column(right).values))}, and "
+                     "other columns have numbers from 0 to 1, as of how sure systems are: for rank correlation write 1 "
+                     "for the label of which more is more, 0 for the other, and say --as scores; or write the labels "
+                     "that systems decide for. If they are what each scored, say --option better=higher",
+                     path=document.path)
+
+
+def _are_shares(column: Column) -> bool:
+    """Whether a column has numbers from 0 to 1, not all of them whole."""
+    return column.is_numeric and not column.is_whole and all(0 <= float(cell) <= 1 for cell in column.values)
+
+
+def _are_decimals(column: Column) -> bool:
+    """Whether a column is of numbers that name nothing, though it is called `system`: what systems scored."""
+    return column.is_numeric and not column.is_whole
 
 
 def _names_systems(name: str) -> bool:
@@ -111,12 +172,11 @@ def _with_gold(document: Document, table: Table, roles: Roles, golds: Sequence[i
     for gold in golds:
         right = table.column(gold)
         others = [n for n in (*roles.numbers, *roles.words, *roles.flags) if n != gold and n not in golds]
-        systems = [n for n in dict.fromkeys(others) if not _is_beside(table, n) and (
+        of_kind = [n for n in dict.fromkeys(others) if not _is_beside(table, n) and (
             table.column(n).is_mostly_numeric if right.is_numeric else _is_like(table.column(n), right))]
-        if not systems:
-            continue
-        for kind in kinds(right.cells, [table.column(n).cells for n in systems], asked):
-            if kind.format == "labels" and not roles.keys:
+        for kind in kinds(right.cells, [table.column(n).cells for n in of_kind], asked) if of_kind else ():
+            systems = [n for n in of_kind if kind.format == "scores" or _is_like(table.column(n), right)]
+            if (kind.format == "labels" and not roles.keys) or not systems:
                 continue
             of_gold, of_system = {"labels": ("label", "label"), "scores": ("gold", "score")}[kind.format]
             read = tuple(System(table.names[n], document, table_reader(
@@ -134,7 +194,7 @@ def _with_gold(document: Document, table: Table, roles: Roles, golds: Sequence[i
 def _is_beside(table: Table, n: int) -> bool:
     """Whether a column beside a gold is no answer to it, by its name: a size, a time, or another key."""
     name = table.names[n]
-    return is_size(name) or _is_identifier(table, n) or is_cost(name)
+    return is_size(name) or _is_identifier(table, n) or is_cost(name) or bool(_PLACE.search(name.casefold()))
 
 
 def _is_identifier(table: Table, n: int) -> bool:
@@ -206,9 +266,11 @@ def _all_flags(table: Table, n: int) -> bool:
 
 def _means(document: Document, table: Table, roles: Roles, asked: Asked) -> Iterator[Guess]:
     """All columns of numbers are systems' scores of the items, which are averaged."""
-    if not asked.allows("scores", "score") or not roles.numbers:
+    of_truth = roles.flags if "better" in asked.options and _are_truths(table, roles.flags) else ()
+    numbers = [n for n in roles.numbers or of_truth if not _is_beside(table, n)]
+    are_labels = len(numbers) == 1 and table.names[numbers[0]].strip().casefold() in _LABELS  # no system's
+    if not asked.allows("scores", "score") or not numbers or are_labels:
         return
-    numbers = [n for n in roles.numbers if not is_size(table.names[n]) and not _is_identifier(table, n)]
     systems = _systems(document, table, roles, numbers, ("scores", "score"))
     why = reading(document, table, roles, [system.name for system in systems])
     higher, lower = directions(document.path.rpartition("/")[2])

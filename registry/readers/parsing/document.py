@@ -47,6 +47,9 @@ _CONTAINERS = {
     b"\xfd7zXZ\0": "compressed by xz; give it as it is, or gzipped",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give it as it is, or gzipped",
     b"%PDF-": "a PDF; give plain text",
+    b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
+    b"\x80\x04": "a pickle of Python; write it as text, or in JSON",
+    b"\x80\x05": "a pickle of Python; write it as text, or in JSON",
 }
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
