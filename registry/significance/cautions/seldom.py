@@ -19,13 +19,13 @@ from registry.significance.matrix import Matrix
 
 _FEW = 60  # units of equal weight in which a system says something, from which on swaps err in less than 7 % at 5 %
 _OFTEN, _CLEARLY = 2.0, 3.0  # times as many the other one has, and deviations of their difference: not just by chance
-# units in which the former is wrong, or right, from which on swaps err in about 7 %, and bootstrap-t in about 6 %
-_RARELY, _HARDLY = 10, 5
+# units in which the former is wrong, or right, from which on t and swaps err in about 7 %, and bootstrap-t in 6 %
+RARELY, _HARDLY = 10, 5
 
 SELDOM = ("one of two systems says something in too few units: swaps give it what the other one says, and its error is "
           "hardly known; take bootstrap(variant=studentized), or more units")
 HARDLY_WRONG = ("one of two systems says something in far fewer units than the other one, and is wrong, or right, in "
-                "fewer than five: its error is hardly known, and equal systems can be told apart too often; take more "
+                "too few of these for its error to be known: equal systems can be told apart too often; take more "
                 "units")
 
 
@@ -37,21 +37,22 @@ def seldom(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    for far_fewer, units, of_one_kind in _of_the_fewer(matrix, a, b):
+    for far_fewer, units, of_one_kind in () if matrix.runs is not None else _of_the_fewer(matrix, a, b):
         yield Caution(far_fewer & (of_one_kind < _HARDLY), HARDLY_WRONG)
-        yield Caution(far_fewer & (of_one_kind >= _HARDLY) & ((units < _FEW) | (of_one_kind < _RARELY)), SELDOM)
+        yield Caution(far_fewer & (of_one_kind >= _HARDLY) & ((units < _FEW) | (of_one_kind < RARELY)), SELDOM)
 
 
-def hardly_wrong(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """Those of them whose system of few denominators is wrong, or right, in hardly any unit.
+def hardly_wrong(matrix: Matrix, a: Systems, b: Systems, few: int = _HARDLY) -> Iterator[Caution]:
+    """Those of them whose system of few denominators is wrong, or right, in hardly any unit, in any of its runs.
 
     Args:
         matrix: By unit.
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
+        few: Units in which it is, from which on nothing is said.
     """
     for far_fewer, _, of_one_kind in _of_the_fewer(matrix, a, b):
-        yield Caution(far_fewer & (of_one_kind < _HARDLY), HARDLY_WRONG)
+        yield Caution(far_fewer & (of_one_kind < few), HARDLY_WRONG)
 
 
 def _of_the_fewer(matrix: Matrix, a: Systems, b: Systems) -> Iterator[tuple[Flags, Floats, Floats]]:
@@ -59,7 +60,7 @@ def _of_the_fewer(matrix: Matrix, a: Systems, b: Systems) -> Iterator[tuple[Flag
 
     All are [pairs]; there is nothing where no pair is like that.
     """
-    if matrix.quotient is None or matrix.runs is not None:
+    if matrix.quotient is None:
         return
     units = even_units_of_each(matrix)  # nan of a system that never says anything, and has no score
     few, many = np.minimum(units[a], units[b]), np.maximum(units[a], units[b])

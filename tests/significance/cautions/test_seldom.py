@@ -1,9 +1,11 @@
 """A system that says something in few units beside one that does in all: whom it is said of, and what to take."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from registry.significance import Bootstrap, Permutation, Settings
+from registry.significance import Bootstrap, Crossed, Permutation, Settings
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.weak_null import MIXED
@@ -39,6 +41,9 @@ def test_it_is_told_of_a_system_that_is_wrong_or_right_in_few_of_its_few_units(s
     for test in (Bootstrap(), Bootstrap("studentized")):
         assert [caution.where[0] for caution in test.cautions(m, *pair) if caution.said == HARDLY_WRONG] == [
             of_resamples]
+    trained = replace(m, runs=tuple(np.repeat(m.statistics[:, [n]], 3, axis=1) for n in (0, 1)))
+    assert [caution.where[0] for caution in Crossed().cautions(trained, *pair) if caution.said == HARDLY_WRONG] == [
+        min(wrong, said - wrong) < 10]
 
 
 def test_no_other_caution_names_swaps_then():
