@@ -19,7 +19,7 @@ from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, Pred
 from registry.significance.cautions.judge_bias import FAVOURED
 from registry.significance.cautions.judge_errors import RARE
 from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
-from registry.significance.cautions.seldom import SELDOM
+from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.uneven_samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES
 from registry.significance.cautions.unlike_runs import UNEVEN_RUNS
 from registry.significance.cautions.weak_null import CAUTIONS, in_pairs
@@ -70,8 +70,8 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     among = "without the purged team " if gone.any() else ""
     said += [f"{_capital(in_pairs(told, notes.total() - int(gone.sum()), among + caution))}."
-             for caution in (*CAUTIONS, SELDOM, RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG, UNEVEN_SAMPLES,
-                             UNLIKE_SAMPLES, UNEVEN_RUNS, NOT_NORMAL, ALIKE, FAVOURED, RARE)
+             for caution in (*CAUTIONS, SELDOM, HARDLY_WRONG, RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG,
+                             UNEVEN_SAMPLES, UNLIKE_SAMPLES, UNEVEN_RUNS, NOT_NORMAL, ALIKE, FAVOURED, RARE)
              if (told := sum(times for note, times in notes.items() if caution in note))]
     if isinstance(parse("test", TESTS, of.test), PredictionPowered):
         said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "

@@ -30,10 +30,12 @@ from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.crossed import Crossed
 from registry.significance.pairwise.fisher import Fisher
+from registry.significance.pairwise.independent import TwoSampleT
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.units import ROUNDING
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 UNEVEN_CROSSED = {"all": 40, "items": 120}  # units of equal weight below which uneven ones make it reject too often
@@ -66,10 +68,21 @@ def _t_on_categories(test: PairTest, matrix: Matrix) -> str | None:
             if isinstance(test, MatchedT) and is_categorical(matrix) else None)
 
 
+def _welch_on_categories(test: PairTest, matrix: Matrix) -> str | None:
+    return ("units that are right or wrong vary as their rates say, and of few that are wrong, or right, each system's "
+            "own variance says too little: take two-sample-t"
+            ) if test == TwoSampleT(pooled=False) and is_categorical(matrix) else None
+
+
 def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
-    own_units = test.of_unit_scores and not test.independent and not isinstance(test, MatchedT)
-    return (f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean: "
-            "take permutation or bootstrap") if own_units and not matrix.is_mean else None
+    if not test.of_unit_scores or isinstance(test, MatchedT):
+        return None
+    said = f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean"
+    if matrix.unequal:  # no other test takes these
+        scores = additive(matrix).unit_scores()
+        means = np.array([of[~np.isnan(of)].mean() if (~np.isnan(of)).any() else np.nan for of in scores.T])
+        return None if np.allclose(means, matrix.observed, rtol=ROUNDING, equal_nan=True) else said
+    return f"{said}: take permutation or bootstrap" if not test.independent and not matrix.is_mean else None
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
@@ -185,10 +198,10 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
-    _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _broken_levels,
-    _two_runs, _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item,
-    _another_null)
+    _independent, _t_without_a_mean, _t_on_categories, _welch_on_categories, _units_instead_of_the_score,
+    _bootstrap_of_few, _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs,
+    _broken_levels, _two_runs, _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks,
+    _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -100,7 +100,7 @@ class Friedman(OverallTest):
 
     name: ClassVar[str] = "friedman"
     null: ClassVar[str] = "within a unit every order of the systems is equally likely"
-    assumes: ClassVar[str] = "units are independent of each other, and many"
+    assumes: ClassVar[str] = "units are independent of each other, and many; no systems are more alike than others"
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
 
     def statistic(self, scores: Floats) -> float:

@@ -49,7 +49,7 @@ def uneven_samples(matrix: Matrix, a: Systems, b: Systems,
 def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> bool:
     from scipy.special import fdtrc
 
-    if min(len(x), len(y)) < 2:
+    if min(len(x), len(y)) < 2 or len(np.unique(np.concatenate([x, y]))) <= 2:  # equal rates vary alike
         return False
     taken, true = squared_errors(x, y)
     (more, wide), (less, narrow) = sorted(((float(of.var(ddof=1)), len(of)) for of in (x, y)), reverse=True)

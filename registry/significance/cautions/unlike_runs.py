@@ -20,7 +20,6 @@ from registry.significance.matrix import Matrix, additive
 _CHANCE = 0.1  # how seldom runs that vary alike seem so unlike
 _FAR, _APART = 0.01, 6.0  # by chance among all runs, and in standard errors of the system's other runs
 _LEAST_RUNS = 5  # of a system: fewer do not say how much they vary
-_ENOUGH = 50  # runs from which on the crossed test is near its level though some fail
 
 UNEVEN_RUNS = ("the system with fewer runs has runs that vary more, so swaps of whole runs understate the error of the "
                "difference: take crossed, or as many runs of each")
@@ -63,7 +62,7 @@ def outlying_runs(matrix: Matrix) -> str | None:
         return None
     return (f"{counted(far, f'of {len(scores)} systems has', f'of {len(scores)} systems have')} a run whose score is "
             "far from those of the others: where a training fails now and then, a system none of whose runs has failed "
-            f"seems better than it is, and equal ones are told apart too often with fewer than {_ENOUGH} runs of each")
+            "seems better than it is, and equal ones are told apart too often until several of each have failed")
 
 
 def _is_far(of_system: Floats, scores: list[Floats]) -> bool:

@@ -16,7 +16,6 @@ from registry.significance.matrix import Matrix
 
 _FAR, _APART = 0.01, 6.0  # by chance among all systems and levels, and in standard errors of the system's other levels
 _LEAST = 5  # levels: fewer do not say how much they vary
-_ENOUGH = 50  # levels from which on the crossed test is near its level though some break a system
 
 
 def broken_levels(matrix: Matrix, over: str = "all") -> str | None:
@@ -35,7 +34,7 @@ def broken_levels(matrix: Matrix, over: str = "all") -> str | None:
             if _is_any_far(np.array([table.mean(axis=others) for table in found.tables])):
                 return (f"with some of the {name} a system's score is far from what it is with the others: where "
                         f"{name} break a system now and then, one that none of them broke seems better than it is, and "
-                        f"equal ones are told apart too often with fewer than {_ENOUGH} {name}")
+                        "equal ones are told apart too often until several of them have")
     return None
 
 

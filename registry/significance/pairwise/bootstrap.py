@@ -21,6 +21,7 @@ from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.cautions.rare_classes import rare_classes
+from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.weak_null import Caution, Systems, skewed
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
@@ -82,9 +83,10 @@ class Bootstrap(PairTest):
         return runs_refusal(matrix, studentized=self.variant == "studentized") or drawn_runs_refusal(matrix)
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-        """Pairs whose differences are too skewed to be recentred, and those whose scores hang on a rare class."""
+        """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
         if self.variant == "recentred":
             yield from skewed(matrix, a, b)
+        yield from hardly_wrong(matrix, a, b)
         yield from rare_classes(matrix, a, b)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:

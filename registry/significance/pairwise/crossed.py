@@ -12,6 +12,7 @@ from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.significance.base import ObservedPairs, Settings
 from registry.significance.cautions.rare_classes import rare_classes
+from registry.significance.cautions.seldom import RARELY, hardly_wrong
 from registry.significance.cautions.weak_null import Caution, Systems, skewed_items
 from registry.significance.crossed.critical import log_p, reach
 from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
@@ -55,9 +56,10 @@ class Crossed(PairTest):
         return None
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-        """Pairs whose averages over items are far from normal, or hang on a class of few items."""
+        """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
         if self.over in ("all", "items"):
             yield from skewed_items(matrix, a, b)
+            yield from hardly_wrong(matrix, a, b, RARELY)
             yield from rare_classes(matrix, a, b)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002

@@ -89,7 +89,7 @@ class TwoSampleT(IndependentTest):
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "the mean scores of units are equal"
     assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; where "
-                              "pooled, they vary as much as each other, or there are as many of either")
+                              "pooled, they vary as much as each other, or there are as many of either, ten or more")
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True

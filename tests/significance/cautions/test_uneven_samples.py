@@ -55,6 +55,21 @@ def test_of_about_as_many_items_it_is_told_of_ranks_alone(n, m, times, is_told):
         assert UNEVEN_SAMPLES not in found.note
 
 
+def test_of_right_and_wrong_equal_rates_vary_alike_and_welch_is_warned_of():
+    """With 20 and 200 items of a rate of 0.95 Welch's test rejects 36 %, and Student's 5."""
+    m = own_items((np.arange(20) > 3).astype(float), (np.arange(200) > 3).astype(float))
+    assert all(len(misuses(test, m)) == 1 for test in (TwoSampleT(), RankSum()))
+    assert misuses(TwoSampleT(pooled=False), m)[1].endswith("take two-sample-t")
+
+
+def test_it_is_told_where_the_score_is_no_mean_of_units():
+    scores = own_items(FEW, MANY)
+    uneven = replace(scores, statistics=scores.statistics * np.arange(1, 50)[:, None, None])
+    for test in (TwoSampleT(), RankSum()):
+        assert not any("single units" in said for said in misuses(test, scores))
+        assert any("single units" in said for said in misuses(test, uneven))
+
+
 def test_the_errors_of_u_are_those_of_two_tests():
     """Of ties too: Mann and Whitney's z without continuity, and Brunner and Munzel's statistic."""
     rng = np.random.default_rng(2)
