@@ -103,9 +103,7 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     """All guesses; text only where nothing else could be meant, and the gold is of no format that its lines tell."""
     gold, systems, _, named_as, no_gold = given
     if not systems:
-        text = list(written_wide(gold, asked))
-        others = list(span_lists(gold, (), asked)) or [one for one in wide(gold, asked) if one.systems or not text]
-        yield from _all_open([*text, *others]) if text and others else text or others
+        yield from _of_all(gold, asked)
         return
     apart = [] if named_as is None else list(apiece(named_as, asked))
     yield from apart
@@ -118,8 +116,8 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
         if all(guess.sure == OPEN and guess.answer for guess in found):
             found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
     if all(guess.sure == OPEN for guess in found):
-        found = [*written(gold, named_as, systems, asked), *found]
-    text = []
+        found = [*written(gold, systems, named_as, asked), *found]
+    text: list[Guess] = []
     if (asked.kind is not None or unlike(gold, systems) is None) and all(
             guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
         text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))
@@ -137,6 +135,13 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
                           means=f"{gold.path} is the gold: {guess.means}; {other}")
         else:
             yield _or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
+
+
+def _of_all(table: Document, asked: Asked) -> Sequence[Guess]:
+    """Guesses of one file that holds all."""
+    text = list(written_wide(table, asked))
+    others = list(span_lists(table, (), asked)) or [one for one in wide(table, asked) if one.systems or not text]
+    return _all_open([*text, *others]) if text and others else text or others
 
 
 def _is_measured(guess: Guess) -> bool:

@@ -23,10 +23,11 @@ _SAME = 0.5  # the share of texts that are the gold's, above which they may as w
 At = tuple[Document, Table, tuple[int, ...]]
 
 
-def written(gold: Document, name: str | None, systems: Sequence[Given], asked: Asked) -> Iterator[Guess]:
+def written(gold: Document, systems: Sequence[Given], named_as: Sequence[Given] | None,
+            asked: Asked) -> Iterator[Guess]:
     """Guess texts of items that are known by a key: a column of text of the gold, and one of each system's own.
 
-    Where no file is called the gold and all repeat its texts, the first one is that of the system `name` as well.
+    Where no file is called the gold and all repeat its texts, they all are systems', which are then `named_as`.
     """
     if not asked.allows("texts", "segment"):
         return
@@ -38,8 +39,9 @@ def written(gold: Document, name: str | None, systems: Sequence[Given], asked: A
         texts = _texts(table, keys, asked)
         right = _right(table, texts)
         everyone = list(matched)
-        if name is not None and any(all(_has_gold((gold, table, keys), n, one) for one in matched) for n in right):
-            everyone.insert(0, Matched(Given(name, gold), table, keys))
+        if named_as is not None and any(all(_has_gold((gold, table, keys), n, one) for one in matched) for n in right):
+            everyone = [replace(one, given=given) for one, given in zip(
+                (Matched(named_as[0], table, keys), *matched), named_as, strict=True)]
         own = _own((gold, table, keys), everyone, asked)
         are_rivals = len(right) * len(own) > 1
         if are_rivals and (not table.header or (min(len(right), len(own)) > 1 and "text" not in asked.options)):

@@ -40,16 +40,14 @@ _CELL = re.compile(r"[^ \t]+")
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
 _CONTAINERS = {
-    b"PK\x03\x04": "a zip archive, as spreadsheets (.xlsx, .ods) are too; give the text file that it should hold, by "
-                   "itself or gzipped",
+    b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
     b"PAR1": "a Parquet file, where text is wanted",
     b"BZh": "compressed by bzip2; give it as it is, or gzipped",
     b"\xfd7zXZ\0": "compressed by xz; give it as it is, or gzipped",
     b"\x28\xb5\x2f\xfd": "compressed by zstd; give it as it is, or gzipped",
     b"%PDF-": "a PDF; give plain text",
     b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
-    b"\x80\x04": "a pickle of Python; write it as text, or in JSON",
-    b"\x80\x05": "a pickle of Python; write it as text, or in JSON",
+    b"\x80": "a pickle of Python; write it as text, or in JSON",
 }
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
