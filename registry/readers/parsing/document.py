@@ -42,9 +42,8 @@ _GZIP = b"\x1f\x8b"
 _CONTAINERS = {
     b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
     b"PAR1": "a Parquet file, where text is wanted",
-    b"BZh": "compressed by bzip2; give it as it is, or gzipped",
-    b"\xfd7zXZ\0": "compressed by xz; give it as it is, or gzipped",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd; give it as it is, or gzipped",
+    **{mark: f"compressed by {program}; give it as it is, or gzipped" for mark, program in {
+        b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}.items()},
     b"%PDF-": "a PDF; give plain text",
     b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
     b"\x80": "a pickle of Python; write it as text, or in JSON",
