@@ -31,14 +31,13 @@ _ASKED = {"header": "does the first line name the columns?", "gold": "which colu
           "spans": "which column has the lists of spans?"}
 
 
-def decide(guesses: Iterable[Guess], asked: Asked) -> Guess:
+def decide(guesses: Iterable[Guess], asked: Asked, trial: Trial) -> Guess:
     """Give the guess that holds.
 
     Raises:
         QuestionError: Several hold, and nothing in the files tells which is meant.
         InputError: None holds; says why the nearest one does not.
     """
-    trial = Trial(asked.missing)
     failing: list[tuple[int, Guess, list[InputError]]] = []
     chosen, options = _chosen(list(guesses), asked.options)
     for sure in (SURE, LIKELY, OPEN):  # what is less sure is not looked at where a guess holds

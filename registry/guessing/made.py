@@ -74,16 +74,17 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
     if asked.kind is None and given.systems and (known := unread(given.gold) or (
             None if asked.options else probabilities(given.gold, given.systems))) is not None:
         raise known
-    guesses = list(_guesses(given, asked))
+    trial = Trial(asked.missing)
+    guesses = list(_guesses(given, asked, trial))
     if not guesses and asked.kind is not None and given.systems and given.no_gold is None:
         # the reader itself says what is wrong
         guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
     if not guesses:
         raise given.no_gold or unknown(given, asked)
-    guess = decide(guesses, asked)
+    guess = decide(guesses, asked, trial)
     if given.systems:
-        _check_answers(guess, asked)
-        check_labels(guess, asked)
+        _check_answers(guess, trial)
+        check_labels(guess, asked, trial)
     metric = _metric(guess, asked)
     named = repr(metric) if metric.title.lower() in repr(metric).lower() else f"{metric!r}, {metric.title}"
     usual = "" if asked.metric else f", the usual one of such {guess.reader.gives}s"
@@ -99,7 +100,7 @@ def _told_gold(guess: Guess, given: Files) -> Iterator[str]:
         yield f"{guess.gold.path} is taken for the gold, as the first file"
 
 
-def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
+def _guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
     """All guesses; text only where nothing else could be meant, and the gold is of no format that its lines tell."""
     gold, systems, _, named_as, no_gold = given
     if not systems:
@@ -109,7 +110,6 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     yield from apart
     if no_gold is not None or any(guess.sure == SURE for guess in apart):
         return
-    trial = Trial(asked.missing)
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
     for family in (span_lists, flags, named, keyed, positional):
@@ -172,7 +172,7 @@ def _or_apart(guess: Guess) -> Guess:
                    means=f"{guess.gold.path} is the gold: {guess.means}")
 
 
-def _check_answers(guess: Guess, asked: Asked) -> None:
+def _check_answers(guess: Guess, trial: Trial) -> None:
     """See that the gold's file, where it is named as a system's too, has answers beside the gold.
 
     Raises:
@@ -180,7 +180,6 @@ def _check_answers(guess: Guess, asked: Asked) -> None:
     """
     same = [system for system in guess.systems if system.document.path == guess.gold.path
             and getattr(guess.reader, "gold", "") is not None]  # without right numbers there is no gold
-    trial = Trial(asked.missing)
     if any(trial.content(replace(guess, systems=(system,))) == trial.content(replace(guess, systems=(
             replace(system, reader=guess.reader),))) for system in same):
         raise twice(guess.gold.path)
@@ -228,7 +227,7 @@ def _is_table(folder: Path, asked: Asked) -> bool:
         return False
     try:
         return any(guess.reader.name != "lines" and getattr(guess.reader, "separator", "") != "whitespace"
-                   for guess in _guesses(given, asked))
+                   for guess in _guesses(given, asked, Trial(asked.missing)))
     except InputError:  # names before text, say
         return True
 

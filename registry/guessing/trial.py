@@ -84,11 +84,12 @@ def _check_marks(items: Sequence[Item], joined: Joined, system: System) -> None:
         return
     right = {item.gold for item in items}
     plain = {label.strip(_AROUND): label for label in right}
-    for one in joined.given:
-        if one.value not in right and (same := plain.get(one.value.strip(_AROUND))) is not None:
-            raise InputError(f"label {one.value!r} differs from the gold's {same!r} in the blanks or quotes around it "
-                             "alone, and would be another one; write all without these", path=system.document.path,
-                             line=one.line, item=one.key)
+    wrong = {label for label in joined.labels - right if label.strip(_AROUND) in plain}
+    for one in joined.given if wrong else ():
+        if one.value in wrong:
+            raise InputError(f"label {one.value!r} differs from the gold's {plain[one.value.strip(_AROUND)]!r} in the "
+                             "blanks or quotes around it alone, and would be another one; write all without these",
+                             path=system.document.path, line=one.line, item=one.key)
 
 
 def _of_column(error: InputError, name: str) -> InputError:

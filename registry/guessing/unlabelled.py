@@ -11,22 +11,22 @@ from registry.guessing.trial import Trial
 _NONE = re.compile(r"[-_?*.]+|n/?a|nan|none|null", re.IGNORECASE)
 
 
-def check_labels(guess: Guess, asked: Asked) -> None:
+def check_labels(guess: Guess, asked: Asked, trial: Trial) -> None:
     """See that each of the gold's labels is one, so far as the systems tell: those of no label no system gives.
 
     Raises:
         QuestionError: Some seem to stand for none, and the user has not said that these are labels.
     """
-    trial = Trial(asked.missing)
     items = trial.items(guess.gold, guess.reader)
     if guess.reader.gives != "label" or asked.kind is not None or isinstance(items, InputError):
         return
-    found = [trial.joined(guess, items, system) for system in guess.systems]
-    given = {one.value for joined in found if not isinstance(joined, InputError) for one in joined.given}
-    none = sorted({item.gold for item in items if _NONE.fullmatch(item.gold)} - given)
+    none = {label for label in {item.gold for item in items} if _NONE.fullmatch(label)}
+    for system in guess.systems if none else ():
+        if not isinstance(joined := trial.joined(guess, items, system), InputError):
+            none -= joined.labels
     if none:
         n = sum(item.gold in none for item in items)
         raise QuestionError(
-            f"{n} of {len(items)} items have the gold label {' or '.join(map(repr, none))}, which no system gives: if "
-            "it stands for no label, take these items out of all files; if it is one, say it:",
+            f"{n} of {len(items)} items have the gold label {' or '.join(map(repr, sorted(none)))}, which no system "
+            "gives: if it stands for no label, take these items out of all files; if it is one, say it:",
             {"--as labels": "it is a label, and all systems err there"}, guess.gold.path)

@@ -57,6 +57,13 @@ class Joined:
         return self.answers.count(None)
 
     @property
+    def labels(self) -> frozenset[str]:
+        """The labels that are given, where answers are labels."""
+        if isinstance(self.answers, JoinedColumns):
+            return frozenset(self.answers.counts)
+        return frozenset(answer.value for answer in self.given)
+
+    @property
     def given(self) -> Sequence[Answer]:
         """The answers that there are, in this order."""
         if isinstance(self.answers, JoinedColumns):
