@@ -30,7 +30,7 @@ _DEEPEST = 2  # objects within an object whose members are columns
 NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
+_OTHER_NUMBER = re.compile(r"[+-]?\d++(?:,\d++|(?:[.,]\d*+)? ?%)", re.ASCII)  # no digit is tried twice
 _BRACKETS = frozenset("([{")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
