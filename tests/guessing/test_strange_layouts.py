@@ -137,6 +137,8 @@ REFUSED = {  # files, and what is said
     "decimal commas beside how sure a system is": (
         [rows(IDS, [n % 5 for n in N], header=("id", "score")), rows(
             IDS, [f"{n % 5},5" for n in N], RIGHT_SHARES, header=("id", "score", "sure"))], "has numbers as '0,5'"),
+    "other letter case of words": ([rows(IDS, [f"wort{n}" for n in N]), rows(IDS, [f"WORT{n}" for n in N])],
+                                   "--option fold_case=true says it here"),
     "other letter case": ([rows(IDS, GOLD), rows(IDS, [a.upper() for a in A])], "--option fold_case=true says it here"),
 }
 
