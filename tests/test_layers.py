@@ -37,10 +37,11 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["captures families fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
-        "guess records", "files looks runs trial", "formats tables unlabelled unread",
+        "guess records", "files looks runs trial", "formats tables unlabelled unread", "unread_text",
         "decide task unknown", "made"],
     "registry.guessing.tables": [
-        "keys named values", "answering decimals flags", "columns", "keyed", "long positional roles", "apiece wide"],
+        "keys named values", "answering decimals flags", "columns", "keyed", "long positional roles", "shape",
+        "apiece wide"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables", """
             bio
