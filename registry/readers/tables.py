@@ -143,8 +143,9 @@ class TableReader(Reader):
                                  "1 and 0 for true and false", row.line, row.key)
         value = float(cell) if is_truth else as_number(cell, text=self.syntax == "delimited")
         if not math.isfinite(value):
+            quoted = isinstance(cell, str) and self.syntax != "delimited" and _NUMBER.fullmatch(cell) is not None
             raise document.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' "
-                                 "names", row.line, row.key)
+                                 f"names{'; write numbers without quotes' * quoted}", row.line, row.key)
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
             raise document.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
                                  "divide all by the same number", row.line, row.key)

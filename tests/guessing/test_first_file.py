@@ -52,3 +52,36 @@ def test_truth_may_be_what_each_system_has_achieved(tmp_path):
     column = "follow_all_instructions"
     assert found[:2] == [({"score": column, "better": better}, [*SYSTEMS]) for better in ("higher", "lower")]
     assert ({"label": column}, [*SYSTEMS[1:]]) in found[2:]
+
+
+def test_a_first_file_that_is_called_as_systems_are(tmp_path):
+    """HANS's predictions, whose column is called gold_label in all files."""
+    paths = [tmp_path / f"{name}_preds.txt" for name in SYSTEMS]
+    for k, path in enumerate(paths):
+        path.write_text("pairID,gold_label\n" + "".join(f"ex{n},{'yes' if (n + k) % 3 else 'no'}\n" for n in N))
+    with pytest.raises(QuestionError, match="nothing tells that it is meant") as caught:
+        made(paths, Asked())
+    assert "--as labels" in caught.value.excerpt
+    assert made(paths, Asked("labels")).told[-2].endswith("is taken for the gold, as the first file")
+
+
+def test_values_by_item_in_json_may_be_scores_of_all(tmp_path):
+    paths = [tmp_path / f"{name}.json" for name in SYSTEMS]
+    for k, path in enumerate(paths):
+        path.write_text(json.dumps({f"q{n}": int((n + k) % 3 > 0) for n in N}))
+    assert answers(paths, Asked()) == [
+        ({"score": "value", "better": "higher"}, [*SYSTEMS]), ({"score": "value", "better": "lower"}, [*SYSTEMS]),
+        ({"label": "value"}, [*SYSTEMS[1:]])]
+
+
+def test_objects_that_say_more_in_another_order(tmp_path):
+    """MathVista's: keys in any order, some not in all files, what all have alike is of the items; two folders."""
+    paths = [tmp_path / name / "output.json" for name in SYSTEMS[:2]]
+    for k, path in enumerate(paths):
+        path.parent.mkdir()
+        of = {f"q{n}": {"image": f"i{n}.png", "width": n * 7, "right": (n + k) % 3 > 0, **({"error": ""} if k else {})}
+              for n in N}
+        path.write_text(json.dumps({q: dict(reversed(row.items())) if k else row for q, row in of.items()}))
+    found = made(paths, Asked())
+    assert "no gold: 2 files have scores in column 'right', each those of a system" in found.told
+    assert [submit["system"] for submit in found.folder.tables["submit"]] == [*SYSTEMS[:2]]

@@ -102,6 +102,15 @@ def test_refused_by_name(name, layout):
     assert (says or "is the gold, and given as a system too; name it once") in str(caught.value)
 
 
+def test_tags_below_names_of_columns(layout):
+    """HIPE: the first line names the columns; a system has no blank lines, and other prefixes."""
+    gold = "TOKEN\tNE\tMISC\n" + "".join(f"a{n}\tB-x\t_\nb{n}\tI-x\t_\nc{n}\tO\t_\n\n" for n in N)
+    other = "TOKEN\tNE\tMISC\n" + "".join(f"a{n}\tB-x\t_\nb{n}\tE-x\t_\nc{n}\tO\t_\n" for n in N)
+    found = made(layout([gold, other]), Asked())
+    assert f"24 spans (x) in {len(N)} sentences" in found.told[1]
+    assert found.folder.tables["submission"]["options"] == {"scheme": "bioes", "boundaries": "gold"}
+
+
 def test_systems_that_repeat_the_gold(tmp_path):
     """OpenCompass's predictions: one of them is the gold's file, and a system's too."""
     paths = []

@@ -17,6 +17,7 @@ def table(header, *columns):
 
 
 MODELS, TWICE = ["aspen"] * 24 + ["birch"] * 24, [*IDS, *IDS]
+NOT_IF_SAID = ("doubts of two labels",)  # that scores are meant
 WRONG = {  # the table; what the error says
     "a system in other letter case": (table(("id", "gold", "a", "b"), IDS, GOLD, A, [label.upper() for label in B]),
                                       "column 'b': no label is one of the gold's"),
@@ -25,6 +26,9 @@ WRONG = {  # the table; what the error says
     "an empty cell beside right numbers": (table(("id", "gold", "a", "b"), IDS, RATED, RATED_A, ["", *RATED_A[1:]]),
                                            "column 'b': "),
     "yes and no": (table(("id", "a", "b"), IDS, ["yes", "no"] * 12, ["no", "no", "yes"] * 8), "write 1 and 0; if one"),
+    "deviations": (table(("id", "a", "b"), IDS, ["1.5 ± 0.2"] * 24, ["2.5(0.1)"] * 24), "leave the numbers alone in"),
+    "doubts of two labels": (table(("id", "label", "a", "b"), IDS, ["ai", "human"] * 12, *(
+        [n / 50 + k / 9 for n in range(24)] for k in (1, 2))), "as of how sure systems are"),
     "check marks": (table(("id", "a", "b", "c"), IDS, ["✓", "✗"] * 12, ["✗", "✓"] * 12, ["✗", "✗", "✓"] * 8),
                     "a, b, c have '✓' and '✗': if these say what systems got right, write 1 and 0"),
     "measures": (table(("id", "R1", "R2", "RL", "Faithful"), IDS, RATED, RATED_A, RATED, RATED_A),
@@ -49,7 +53,7 @@ def path_of(tmp_path, text):
 
 
 @pytest.mark.parametrize(("name", "options"), [(name, options) for name, (text, _) in WRONG.items() for options in (
-    {}, {"better": "higher"}) if not (options and ",gold," in text)])
+    {}, {"better": "higher"}) if not (options and (",gold," in text or name in NOT_IF_SAID))])
 def test_refused_with_the_column(name, options, tmp_path):
     text, message = WRONG[name]
     with pytest.raises(InputError) as caught:
@@ -130,3 +134,20 @@ def test_true_and_false_are_asked_about(tmp_path):
         ("better", "higher"), ("label", "a"))] == [2, 1]
     assert [answer.value for answer in Scores(separator="comma", item=("id",), score="a").read_answers(
         Document("all.csv", path.read_bytes()))] == [float(n) for n in HALVES]
+
+
+def test_counts_are_no_systems_and_a_first_column_may_be_the_gold(tmp_path):
+    path = path_of(tmp_path, table(("id", "best", "a", "b", "#"), IDS, RATED, RATED_A, RATED[::-1], range(24)))
+    with pytest.raises(QuestionError) as caught:
+        made([path], Asked())
+    said = [dict([line.split()[1].split("=")]) for line in caught.value.excerpt.splitlines()]
+    assert [[of["system"] for of in made([path], Asked(options=one)).folder.tables["submit"]] for one in said] == [
+        ["a", "b"], ["best", "a", "b"], ["best", "a", "b"]]
+
+
+def test_iterations_are_runs(tmp_path):
+    path = path_of(tmp_path, table(("classifier", "dataset", "iteration", "accuracy"), ["x", "y"] * 12, [
+        n // 4 for n in range(24)], [n // 2 % 2 for n in range(24)], RATED))
+    with pytest.raises(QuestionError) as caught:
+        made([path], Asked())
+    assert "--option system=classifier --option item=dataset --option run=iteration" in caught.value.excerpt

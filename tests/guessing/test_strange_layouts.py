@@ -122,6 +122,23 @@ REFUSED = {  # files, and what is said
         [rows(IDS, GOLD, header=("id", "label")), rows(
             ["aspen"] * 24 + ["birch"] * 24, [*IDS, *IDS], [*A, *B], header=("model", "id", "label"))],
         "one of each system by column 'model': write a file for each"),
+    "sentences in marks": (["".join(f"<t> {word}{n} a b . </t>\n" for n in N) for word in "ab"], "lines have <t> in"),
+    "references beside sources": (
+        ["".join(f"wort{n} noch{n} ein{n}\tword{n} more{n} of{n} it\n" for n in N), "".join(
+            f"word{n} of{n} less it\n" for n in N)], "like its column 2 of 2, which alone is to be the reference"),
+    "numbers of tokens": (["".join(f"-{n}.5 " * (n % 5 + 3) + "\n" for n in N)] * 2, "Log-probabilities of tokens are"),
+    "scores of classes": ([rows(GOLD), "".join(f"0.{n + 10} -1.5 {n}.25\n" for n in N)], "3 numbers on each line, as"),
+    "fairseq's output": (["".join(f"S-{n}\ta b\nT-{n}\tc d\nH-{n}\t-0.5\tc e\n" for n in N)] * 2,
+                         "| cut -f 3`"),
+    "systems in one object": ([json.dumps({name: dict(zip(IDS, of, strict=True)) for name, of in (
+        ("a", A), ("b", GOLD))})] * 2, "for each of a, b, which seem to be systems"),
+    "several columns of the gold's labels": (  # of which one has no other
+        [rows(GOLD), rows([*A[:-1], "other"], GOLD[::-1], header=("alpha", "bravo"))], "no format is known"),
+    "decimal commas beside how sure a system is": (
+        [rows(IDS, [n % 5 for n in N], header=("id", "score")), rows(
+            IDS, [f"{n % 5},5" for n in N], RIGHT_SHARES, header=("id", "score", "sure"))], "has numbers as '0,5'"),
+    "other letter case of words": ([rows(IDS, [f"wort{n}" for n in N]), rows(IDS, [f"WORT{n}" for n in N])],
+                                   "--option fold_case=true says it here"),
     "other letter case": ([rows(IDS, GOLD), rows(IDS, [a.upper() for a in A])], "--option fold_case=true says it here"),
 }
 

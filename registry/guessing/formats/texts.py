@@ -16,6 +16,7 @@ from registry.readers import Document, Lines
 DISTINCT = 0.5  # the share of lines that are no other line again
 _GAPS = 0.1  # the share of lines with two blanks or more between words, at which cells may be empty there
 _TAG = re.compile(r"\s*<[a-z]+>")
+_QUOTED = re.compile(r'"[^"]*"(\s+"[^"]*")+')
 _NAME = re.compile(r"[\d_()-]")  # what all names of lines have, and no words do that end all lines of a text
 
 
@@ -132,7 +133,7 @@ def _is_text(document: Document, words: int) -> bool:
     if not filled or 2 * len(marked) > len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
             is_json(readable(document))):
         return False
-    if are_decimals(filled):
+    if are_decimals(filled) or _QUOTED.fullmatch(filled[0].strip()):  # which are names of columns
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
             table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):

@@ -13,6 +13,8 @@ from registry.guessing.tables.keys import Matched, called, counts, is_cost, toge
 SAME, BESIDE = "the same as the gold's", "not the gold's"
 NAMED = frozenset((  # what a gold's column is called for sure
     "gold", "gold_label", "ground_truth", "label", "labels", "target", "truth", "y_true"))
+_PREDICTED = frozenset((  # what a system's column is called for sure
+    "pred", "pred_label", "predicted", "predicted_label", "prediction", "predictions", "preds", "y_pred"))
 _FEW = 10  # items
 _MOST = 0.5  # the share of a system's cells, at the least, that are among the gold's where it answers them
 
@@ -72,6 +74,8 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     options = [_answering(right, of, one, asked) for one in matched]
     if not right or not all(options):
         return
+    if all(map(is_number, right.values())) and any(_has_others(one, table.names[value]) for one in matched):
+        return
     blank = len(together(table, keys).values) - len(right)
     shared = _shared(matched, options)
     for columns in shared:
@@ -117,6 +121,14 @@ def _is_doubtful(table: Table, n: int, asked: Asked) -> bool:
         table.column(m).values and all(map(is_other_number, table.column(m).values)) and not table.column(m).is_numeric
         for m in range(len(table.names))))
     return len(column.values) == 1 or counts(column) or is_beside
+
+
+def _has_others(one: Matched, name: str) -> bool:
+    """Whether a system's answers are numbers that are not read, as with decimal commas: then none beside are meant."""
+    columns = [one.table.column(n) for n, called in enumerate(one.table.names) if n not in one.keys and (
+        not one.table.header or called.strip().casefold() in {name.strip().casefold(), *_PREDICTED})]
+    return any(column.values and not column.is_mostly_numeric and all(
+        is_number(value) or is_other_number(value) for value in column.values) for column in columns)
 
 
 def _is_constant(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
@@ -180,6 +192,9 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
             n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
         return called[:1]
+    called = [n for n in fitting if one.table.header and one.table.names[n].strip().casefold() in _PREDICTED]
+    if len(called) == 1:
+        return called
     if value in fitting and one.keys == keys and _are_alike(table, one.table):
         return [value]
     if numeric and not all(float(value).is_integer() for value in values):  # others may be numbers of rows

@@ -151,7 +151,6 @@ def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
     if found and all(len(one.table.names) == 1 for one in found):
         return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
     fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
-    fitting = [one for one in fitting if one.table.column(one.column).values <= {*right.cells}] or fitting
     surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
     return surest[0] if len(surest) == 1 else None
 

@@ -12,22 +12,18 @@ from registry.errors import InputError
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import table_reader, told_renamed
-from registry.guessing.tables.keys import called, is_cost, is_id, summary
-from registry.guessing.tables.long import directions, is_measure, is_size, long_form, system_column
+from registry.guessing.tables.keys import called, is_cost, is_id
+from registry.guessing.tables.long import directions, is_size
 from registry.guessing.tables.roles import GOLDS, Roles, is_gold, passed, reading, roles_of
+from registry.guessing.tables.shape import check_shape
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
 from registry.readers import Document
 
-_SYSTEM = frozenset((  # what a column that names systems is called, in one of its words
-    "agent", "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models",
-    "participant", "solver", "submission", "system", "team"))
 _PLACE = re.compile(r"(?<![a-z])(idx|index|fold|split)$")  # how a column ends that says where an item stands
 _LABELS = frozenset(("gold", "label", "labels", "target", "truth", "y_true"))
 _TWO = 2  # values, which may stand for right and wrong
 _SHOWN = 4  # columns in a message
-_NAME = frozenset(("id", "name"))  # the other words of such a column
-_PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
 _LIKE_LABELS = 0.2  # the share of cells with the gold's labels, but for their case, of which others may be mistakes
 
 
@@ -38,7 +34,7 @@ def wide(document: Document, asked: Asked) -> Iterator[Guess]:
             continue
         roles = roles_of(table, asked)
         if asked.kind is None and not ({"item", "gold", "label"} & asked.options.keys()):
-            _check_shape(document, table, roles, asked)
+            check_shape(document, table, roles, asked)
         golds = [n for n, name in enumerate(table.names) if n not in roles.keys and (
             asked.names("gold", table.names, name) and asked.names("label", table.names, name))]
         if not ({"gold", "label"} & asked.options.keys()):
@@ -51,6 +47,8 @@ def wide(document: Document, asked: Asked) -> Iterator[Guess]:
             is_open = True  # people may be one of those that are compared
             found = [replace(guess, sure=LIKELY) for guess in found]
         means = list(_means(document, table, roles, asked)) if is_open or not found else []
+        if not found and len(means) > 1:  # of which it is asked: then the first column may be the gold as well
+            found = list(_or_gold(document, table, roles, asked))
         for guess in () if means and "better" in asked.options else found:
             right = "label" if guess.reader.name == "labels" else "gold"
             yield replace(guess, answer=f"--option {right}={getattr(guess.reader, right)}") if means else guess
@@ -95,76 +93,6 @@ def _check_named(document: Document, table: Table, roles: Roles) -> None:
 def _are_truths(table: Table, flags: Sequence[int]) -> bool:
     """Whether all flags are true and false."""
     return all({cell.casefold() for cell in table.column(n).values} == {"true", "false"} for n in flags)
-
-
-def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
-    """See that rows are items, and columns systems.
-
-    Raises:
-        QuestionError: There is a row for each item and system.
-        InputError: Rows are systems, or pairs of them, or one is the mean of the others; or columns are measures.
-    """
-    places = {name.strip().casefold(): n for n, name in enumerate(table.names)}
-    if (pair := next((pair for pair in _PAIRS if pair <= places.keys()), None)) is not None:
-        raise InputError(f"each row compares two systems, in the columns {' and '.join(sorted(pair))}; boards are of "
-                         "each system's own scores: a row for each item, and a column for each system",
-                         path=document.path)
-    if (system := next((n for name, n in places.items() if _names_systems(name) and not _are_decimals(
-            table.column(n))), None)) is not None:
-        if 2 * len(table.column(system).values) > len(table.rows):  # most have one row
-            raise InputError(f"rows seem to be systems, by {called(table, system)}, and columns what is measured of "
-                             "them; a board needs the scores of all items: a row for each item, and a column for each "
-                             "system, so if columns are items here, transpose it. If rows are items, say --as scores",
-                             path=document.path)
-        raise long_form(document, table, system, asked)
-    if not roles.keys and (system := system_column(table)) is not None:
-        raise long_form(document, table, system, asked)
-    if roles.keys and (last := summary(table.column(roles.keys[0]))) is not None:
-        raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
-                         "scores if it is an item", path=document.path, item=last)
-    numbers = [table.names[n] for n in roles.numbers]
-    _check_sure(document, table, roles, asked)
-    measures, others = list(filter(is_measure, numbers)), [name for name in numbers if not is_size(name)]
-    are_most = len(measures) > 1 and 2 * len(measures) >= len(others)
-    if len(numbers) > 1 and measures and (are_most or len(measures) == len(others)) and not any(
-            map(is_gold, table.names)):
-        raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board "
-                         "needs the scores of one measure, a row for each item, and a column or a file for each "
-                         "system. If columns are systems here, say --as scores", path=document.path)
-
-
-def _check_sure(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
-    """See that numbers are no systems' doubts of which of two labels an item has.
-
-    Raises:
-        InputError: They seem to be.
-    """
-    right = next((n for n in (*roles.flags, *roles.words) if is_gold(table.names[n]) and len(
-        table.column(n).values) == _TWO), None)
-    if right is None or right in roles.numbers or len(roles.numbers) < _TWO or "better" in asked.options or not all(
-            _are_shares(table.column(n)) and not any(directions(table.names[n])) for n in roles.numbers):
-        return
-    raise InputError(f"{called(table, right)} has two labels, {' and '.join(sorted(table.column(right).values))}, and "
-                     "other columns have numbers from 0 to 1, as of how sure systems are: for rank correlation write 1 "
-                     "for the label of which more is more, 0 for the other, and say --as scores; or write the labels "
-                     "that systems decide for. If they are what each scored, say --option better=higher",
-                     path=document.path)
-
-
-def _are_shares(column: Column) -> bool:
-    """Whether a column has numbers from 0 to 1, not all of them whole."""
-    return column.is_numeric and not column.is_whole and all(0 <= float(cell) <= 1 for cell in column.values)
-
-
-def _are_decimals(column: Column) -> bool:
-    """Whether a column is of numbers that name nothing, though it is called `system`: what systems scored."""
-    return column.is_numeric and not column.is_whole
-
-
-def _names_systems(name: str) -> bool:
-    """Whether a column is called as one that names systems: `model`, `alg_name`, `Team name`."""
-    words = set(re.findall("[a-z]+", name))
-    return bool(words & _SYSTEM) and words <= _SYSTEM | _NAME
 
 
 def _with_gold(document: Document, table: Table, roles: Roles, golds: Sequence[int], asked: Asked) -> Iterator[Guess]:
@@ -250,6 +178,16 @@ def _candidates(of: tuple[Document, Table, Roles], flag: int, systems: Sequence[
     means = f"{called(table, flag)} says which are right" + (f", and {how}" if sure == OPEN else "")
     return Guess(document, table_reader("candidates", table, roles.keys, {"gold": flag}, options=options), read, why,
                  sure, means, answer="--as candidates" if sure == OPEN else "")
+
+
+def _or_gold(document: Document, table: Table, roles: Roles, asked: Asked) -> Iterator[Guess]:
+    """The first column of numbers is the gold, though it is not called so, and the others are systems' numbers."""
+    numbers = [n for n in roles.numbers if not _is_beside(table, n)]
+    if len(numbers) > _TWO and not table.column(numbers[0]).values <= {"0", "1", "0.0", "1.0"}:
+        for guess in _with_gold(document, table, roles, numbers[:1], asked):
+            if guess.reader.name == "scores":
+                yield replace(guess, sure=LIKELY, means=f"{called(table, numbers[0])} is the gold, which the others "
+                                                        "are held against")
 
 
 def _is_lower(cells: Sequence[str], is_right: Sequence[bool]) -> bool:

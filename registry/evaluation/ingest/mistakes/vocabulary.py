@@ -3,7 +3,7 @@
 Most often they are the gold's, called otherwise. Where the gold's own names are so many that new ones are to be
 expected, as the answers to questions are, a name is told of only if it is more frequent than that explains: as many
 answers as have a name that stands once are to be expected to have a new one (Good 1953, "The population frequencies of
-species and the estimation of population parameters").
+species and the estimation of population parameters"); or if no name is the gold's, and a tenth are but for case.
 """
 
 from __future__ import annotations
@@ -98,9 +98,11 @@ def strangers(items: Sequence[Item], answers: Sequence[Answer], reader: NamedRea
 
 def _remarkable(gold: Mapping[str, int], given: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     once, folded = list(gold.values()).count(1), by_case(gold)
-    for name in sorted(given.keys() - gold.keys()):
+    strange = sorted(given.keys() - gold.keys())
+    are_all = len(strange) == len(given) and 10 * sum(name.casefold() in folded for name in strange) >= len(strange)
+    for name in strange:
         same = folded.get(name.casefold())
-        if given[name] > once or (same is not None and gold[same] > 1):
+        if given[name] > once or (same is not None and (are_all or gold[same] > 1)):
             yield name, given[name]
 
 
