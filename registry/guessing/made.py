@@ -27,7 +27,7 @@ from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
 from registry.guessing.tables.roles import GOLDS
 from registry.guessing.tables.wide import wide
-from registry.guessing.tables.written import written, written_wide
+from registry.guessing.tables.written import are_references, beside_texts, written, written_wide
 from registry.guessing.task import SEED, metric_of, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
@@ -106,7 +106,12 @@ def _guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
     if not systems:
         yield from _of_all(gold, asked)
         return
-    apart = [] if named_as is None else list(apiece(named_as, asked))
+    apart = [] if named_as is None or "text" in asked.options else list(apiece(named_as, asked))
+    prose = list(written(gold, named_as, systems, asked)) if apart and "score" not in asked.options else []
+    if prose := [one for one in prose if any(system.document.path == gold.path for system in one.systems)]:
+        apart = beside_texts(apart, prose)
+        yield from _all_open([*prose, *apart]) if apart else prose
+        return
     yield from apart
     if no_gold is not None or any(guess.sure == SURE for guess in apart):
         return
@@ -115,8 +120,11 @@ def _guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
     for family in (span_lists, flags, named, keyed, positional):
         if all(guess.sure == OPEN and guess.answer for guess in found):
             found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
+    prose = list(written(gold, named_as, systems, asked))
     if all(guess.sure == OPEN for guess in found):
-        found = [*written(gold, systems, named_as, asked), *found]
+        found = [*prose, *beside_texts(found, prose)]
+    elif any(are_references(guess) for guess in prose):
+        found = _all_open([*found, *prose])
     text: list[Guess] = []
     if (asked.kind is not None or unlike(gold, systems) is None) and all(
             guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,6 +12,8 @@ from registry.readers.base import SegmentReader
 from registry.readers.order import misplaced
 from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, as_text, shown
+
+_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')  # its own quotes are doubled
 
 
 class Texts(TableReader, SegmentReader):
@@ -55,19 +58,41 @@ class Texts(TableReader, SegmentReader):
             return {name: _required(cell, column, row, document)
                     for name, column, cell in zip(names, columns, row.cells, strict=True)}
 
-        return [Item(row.key, found, row.attributes, row.line)
-                for row, found in self.parsed(document, columns, gold, self.attributes)]
+        items = [Item(row.key, found, row.attributes, row.line)
+                 for row, found in self.parsed(document, columns, gold, self.attributes)]
+        for name, column in zip(names, columns, strict=True):
+            self._check_quotes(column, [(item.gold[name], item) for item in items], document)
+        return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read the texts of a system."""
-        return [Answer(row.key, text, row.line) for row, text in self.parsed(
+        answers = [Answer(row.key, text, row.line) for row, text in self.parsed(
             document, (self.text,), lambda row: _text(row.cells[0], self.text, row, document)) if text.strip()]
+        self._check_quotes(self.text, [(answer.value, answer) for answer in answers], document)
+        return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
         """Say where numbered rows do not seem to be in the gold's order."""
         if self.item or not self.check_order or not answers or int(answers[-1].key) > len(items):
             return None
         return misplaced(items, answers)
+
+    def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
+        """See that no texts between tabs or blanks stand in quotes as CSV has them: they would count as words.
+
+        Raises:
+            InputError: One has its own quotes doubled within others, or all stand in quotes.
+        """
+        if self.syntax != "delimited" or self.separator in ("comma", "semicolon"):
+            return
+        quoted = [(text, of) for text, of in texts if text[0] == text[-1] == '"' and len(text) > 1]
+        found = next((of for text, of in quoted if _QUOTED.fullmatch(text)), None)
+        if found is None and 1 < len(quoted) == len(texts):
+            found = quoted[0][1]
+        if found is not None:
+            raise document.error(f"{column!r} stands in double quotes as in CSV, which between tabs are a part of the "
+                                 "text and would count as words; write the file with commas, as pandas' to_csv does "
+                                 "without `sep`, and say separator = \"comma\"", found.line, found.key)
 
 
 def _text(cell: Any, column: str, row: Row, document: Document) -> str:
@@ -78,7 +103,8 @@ def _text(cell: Any, column: str, row: Row, document: Document) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise document.error(f"{column!r} has half of a character (a lone surrogate)", row.line, row.key) from None
+        raise document.error(f"{column!r} has half of a character (a lone surrogate); cut texts between "
+                             "characters, or leave it out", row.line, row.key) from None
     return text
 
 

@@ -11,6 +11,7 @@ from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, tables, text_lines
 from registry.guessing.records import readable, repair
+from registry.guessing.words import bleu_of, n_words
 from registry.readers import Document, Lines
 
 DISTINCT = 0.5  # the share of lines that are no other line again
@@ -40,7 +41,7 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int
     is_open = asked.kind is None and asked.metric is None and all(_is_even(given.document) for given in systems)
     sure = OPEN if is_open or beside == OPEN else SURE if beside is None else LIKELY
     yield Guess(gold, Lines.build(_mended(gold)), chosen, why, sure, "text, a segment on each line",
-                answer="--as lines" if sure == OPEN else "")
+                bleu_of(line for _, line in text_lines(gold)), answer="--as lines" if sure == OPEN else "")
 
 
 def _is_even(document: Document) -> bool:
@@ -138,5 +139,5 @@ def _is_text(document: Document, words: int) -> bool:
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
             table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):
         return False  # times or scores, such as RTTM's
-    return even_mark(filled) in ("", ",") and mean(len(line.split()) for line in filled) >= words and (
+    return even_mark(filled) in ("", ",") and mean(map(n_words, filled)) >= words and (
         len(set(filled)) >= DISTINCT * len(filled))

@@ -13,6 +13,7 @@ from registry.guessing.records import repair
 from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
 from registry.guessing.tables.keys import called, counts, is_id, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
+from registry.guessing.words import n_words
 from registry.readers import Document
 
 _FEW = 10  # lines; of fewer nothing tells labels from words
@@ -36,7 +37,7 @@ class _Rows:
     @property
     def is_text(self) -> bool:
         """Whether the values are sentences rather than labels."""
-        return self.open_ended and mean(len(cell.split()) for cell in self.cells) >= WORDS
+        return self.open_ended and mean(map(n_words, self.cells)) >= WORDS
 
     @property
     def is_worded(self) -> bool:

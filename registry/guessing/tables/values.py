@@ -11,6 +11,7 @@ from typing import Any
 
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import WORDS, is_number, is_other_number
+from registry.guessing.words import n_words
 from registry.metrics import Metric, Spearman
 
 _SHOWN, _SHORT = 5, 40  # values in a message, and characters of one
@@ -62,7 +63,7 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
                     map(_LIST.fullmatch, values))):
                 return  # how sure a system is, at best, or several answers
             mostly_unlike = 2 * len(values) > len(right)
-            is_text = asked.kind is None and mostly_unlike and mean(len(cell.split()) for cell in right) >= WORDS
+            is_text = asked.kind is None and mostly_unlike and mean(map(n_words, right)) >= WORDS
             are_sets = asked.kind is None and _are_sets(values)
             odd = _odd(right, answers) if numbers else None
             is_open = is_text or not common or are_sets or odd

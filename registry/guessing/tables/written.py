@@ -4,66 +4,251 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from shlex import quote
-from statistics import mean
+from typing import NamedTuple
 
-from registry.errors import counted
-from registry.guessing.guess import OPEN, Asked, Given, Guess, System
-from registry.guessing.looks import WORDS, Column, Table, single, tables
+from registry.errors import InputError, counted
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.looks import Table, single, tables
 from registry.guessing.tables.keyed import by_keys, is_header_of_all, table_reader
-from registry.guessing.tables.keys import Matched, called, together
+from registry.guessing.tables.keys import Matched, called, is_cost, is_id
+from registry.guessing.tables.prose import (
+    has_text_above,
+    is_answer,
+    is_given,
+    is_reference,
+    is_source,
+    is_text,
+    named,
+    repeats,
+    texts_of,
+)
 from registry.guessing.tables.roles import passed, reading, roles_of
-from registry.readers import Document
+from registry.guessing.words import bleu_of
+from registry.readers import Document, Texts
 
-_REFERENCES = frozenset(("gold", "gold_text", "ref", "reference", "reference_text", "target", "target_text"))
-_SOURCES = frozenset(("source", "source_text", "src"))
-_GIVEN = _SOURCES | {"article", "context", "document", "input", "instruction", "passage", "prompt", "question"}
 _SAME = 0.5  # the share of texts that are the gold's, above which they may as well be right or wrong
+_EITHER = "--as texts"  # and no labels
+_ASIDE = frozenset(("comment", "comments", "explanation", "notes", "reason", "title", "topic"))  # of no system
 
-At = tuple[Document, Table, tuple[int, ...]]
+
+class _Gold(NamedTuple):
+    """The gold's file as a table, and which of its columns name the items: none where rows are numbered."""
+
+    document: Document
+    table: Table
+    keys: tuple[int, ...]
+
+    def is_in(self, n: int, one: Matched) -> bool:
+        """Whether a system's file has this column, under its name, with its texts."""
+        name = self.table.names[n]
+        return name in one.table.names and repeats(self.table, self.keys, n, one, one.table.names.index(name))
+
+    def named(self, n: int) -> dict[str, str]:
+        """The texts of a column by the names of their items."""
+        return dict(named(self.table, self.keys, n))
 
 
-def written(gold: Document, systems: Sequence[Given], named_as: Sequence[Given] | None,
+class _Read(NamedTuple):
+    """The gold's column and the systems' ones, and whether it is clear that these are meant, unless others are."""
+
+    right: int
+    own: list[tuple[Matched, int]]
+    is_meant: bool
+
+
+def written(gold: Document, everyone: Sequence[Given] | None, systems: Sequence[Given],
             asked: Asked) -> Iterator[Guess]:
-    """Guess texts of items that are known by a key: a column of text of the gold, and one of each system's own.
+    """Guess texts of items: a column of the gold's, and one of each system's own, by a key or in the same order.
 
-    Where no file is called the gold and all repeat its texts, they all are systems', which are then `named_as`.
+    Where no file is called the gold, `everyone` has all files as systems'.
     """
     if not asked.allows("texts", "segment"):
         return
+    for table, keys, matched in _placed(gold, systems, asked):
+        at = _Gold(gold, table, keys)
+        found = [*_of_all(at, matched, everyone, asked)]
+        found += [] if any(one.is_meant for one in found) or _is_system(at, matched) else _apart(at, matched, asked)
+        rights, owns = {one.right for one in found}, {tuple(n for _, n in one.own) for one in found}
+        if len(found) > 1 and (not table.header or len(found) not in (len(rights), len(owns))):
+            continue  # one option cannot say which are meant
+        for one in found:
+            of, n = (table, one.right) if len(rights) == len(found) else (one.own[0][0].table, one.own[0][1])
+            yield _guess(at, one, f"--option {quote(f'text={of.names[n]}')}" if table.header else "",
+                         is_rival=len(found) > 1)
+
+
+def beside_texts(found: Sequence[Guess], prose: Sequence[Guess]) -> list[Guess]:
+    """Other guesses without those of texts as labels, which no system has to the letter, and of what texts cost."""
+    columns = {one.reader.text for one in prose if isinstance(one.reader, Texts) and one.answer != _EITHER}
+    return [one for one in found if getattr(one.reader, "label", None) not in columns and not all(
+        is_cost(getattr(system.reader, "score", "")) for system in one.systems)]
+
+
+def are_references(guess: Guess) -> bool:
+    """Whether texts are surely meant, by what the gold's column is called, whatever labels stand beside them."""
+    return guess.sure == SURE and isinstance(guess.reader, Texts) and is_reference(guess.reader.text)
+
+
+def _placed(gold: Document, systems: Sequence[Given],
+            asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
+    """What names items: a key; else texts that all files repeat in the same order, or which systems were given."""
     found = [(table, keys, matched) for table, keys, matched in by_keys(gold, systems, asked)
              if not is_header_of_all(table, [one.table for one in matched])
-             and not any(_has_text_above(one) for one in (table, *(one.table for one in matched)))]
-    named = [one for one in found if not any(_is_text(one[0].column(n)) for n in one[1])]
-    for table, keys, matched in named or found:
-        texts = _texts(table, keys, asked)
-        right = _right(table, texts)
-        everyone = list(matched)
-        if named_as is not None and any(all(_has_gold((gold, table, keys), n, one) for one in matched) for n in right):
-            everyone = [replace(one, given=given) for one, given in zip(
-                (Matched(named_as[0], table, keys), *matched), named_as, strict=True)]
-        own = _own((gold, table, keys), everyone, asked)
-        are_rivals = len(right) * len(own) > 1
-        if are_rivals and (not table.header or (min(len(right), len(own)) > 1 and "text" not in asked.options)):
-            continue  # one option cannot say which are meant
-        for n in right:
-            for columns in own:
-                yield _guess((gold, table, keys), n, list(zip(everyone, columns, strict=True)),
-                             is_rival=are_rivals)
-    if not found:
-        yield from _in_order(gold, systems, asked)
+             and not any(has_text_above(one) for one in (table, *(one.table for one in matched)))]
+    by_name = [one for one in found if not any(is_text(one[0].column(n)) for n in one[1])]
+    by_text = [one for one in found if not any(is_reference(one[0].names[n]) or is_answer(one[0].names[n])
+                                               for n in one[1])]
+    if found := by_name or ([] if asked.options.get("item") else _in_order(gold, systems, asked)) or by_text:
+        yield from found
 
 
-def _in_order(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Guess]:
-    """Guess one text in each row of all files, and no name of it: rows are in the gold's order."""
-    rows = [next((one for one in tables(document) or single(document) if one.header), None)
+def _in_order(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[
+        Table, tuple[int, ...], list[Matched]]]:
+    """Files of as many rows, which repeat a text in the same order, or have one text in each row and no more."""
+    rows = [next((one for one in chain(tables(document), single(document)) if one.header), None)
             for document in (gold, *(given.document for given in systems))]
-    whole = [one for one in rows if one is not None]
-    texts = [_right(one, _texts(one, (), asked)) for one in whole]
-    if len(whole) == len(rows) and all(len(of) == 1 for of in texts) and len({len(one.rows) for one in whole}) == 1:
-        matched = [Matched(given, one, ()) for given, one in zip(systems, whole[1:], strict=True)]
-        columns = [(one, n) for one, (n,) in zip(matched, texts[1:], strict=True)]
-        yield _guess((gold, whole[0], ()), texts[0][0], columns)
+    whole = [one for one in rows if one is not None and not has_text_above(one)]
+    if len(whole) < len(rows) or len({len(one.rows) for one in whole}) > 1:
+        return []
+    table, *others = whole
+    matched = [Matched(given, one, ()) for given, one in zip(systems, others, strict=True)]
+    texts = [texts_of(one, (), asked) for one in whole]
+    at = _Gold(gold, table, ())
+    is_repeated = any(all(at.is_in(n, one) for one in matched) for n in texts[0])
+    return [(table, (), matched)] if is_repeated or all(
+        len([n for n in of if not is_given(one.names[n])] or of) == 1
+        for one, of in zip(whole, texts, strict=True)) else []
+
+
+def _is_system(at: _Gold, matched: Sequence[Matched]) -> bool:
+    """Whether the gold's file is named as a system's too."""
+    return any(one.given.document.path == at.document.path for one in matched)
+
+
+def _of_all(at: _Gold, matched: Sequence[Matched], everyone: Sequence[Given] | None, asked: Asked) -> Iterator[_Read]:
+    """Readings by which all files repeat the gold in a column, and are systems': each has a text of its own beside."""
+    if everyone is not None:
+        tables_of = [(at.table, at.keys), *((one.table, one.keys) for one in matched)]
+        matched = [Matched(given, *of) for given, of in zip(everyone, tables_of, strict=True)]
+    elif not _is_system(at, matched):
+        return
+    names, said = at.table.names, asked.options.get("text")
+    texts = texts_of(at.table, at.keys, asked)
+    same = [n for n in texts if all(at.is_in(n, one) for one in matched)]
+    own = [names[n] for n in texts if n not in same and not is_given(names[n])
+           and all(names[n] in one.table.names for one in matched)]
+    own = [name for name in own if is_answer(name)] or own
+    if own and everyone is not None and not _is_system(at, matched[1:]):
+        _check_references(at, [n for n in texts if n not in same], own, matched)
+    right = [n for n in same if names[n] == said] or [n for n in same if is_reference(names[n])] or [
+        n for n in same if not is_given(names[n])]
+    if said in own and said not in [names[n] for n in right]:
+        return
+    for n in right:
+        for name in own:
+            yield _Read(n, [(one, one.table.names.index(name)) for one in matched], len(right) * len(own) == 1 and (
+                names[n] == said or is_reference(names[n]) or is_answer(name)))
+
+
+def _check_references(at: _Gold, columns: Sequence[int], own: Sequence[str], matched: Sequence[Matched]) -> None:
+    """See that what all files call references is the same in them, where each has answers beside.
+
+    Raises:
+        InputError: It is not, for some item.
+    """
+    for n in (n for n in columns if is_reference(at.table.names[n]) and any(map(is_answer, own))):
+        right, name = at.named(n), at.table.names[n]
+        for one in (one for one in matched if name in one.table.names):
+            for key, text in named(one.table, one.keys, one.table.names.index(name)):
+                if right.get(key, text) != text:
+                    raise InputError(f"{name!r} differs from that of {at.document.path}: all files need the same "
+                                     "references, or one file of them before the systems' ones",
+                                     path=one.given.document.path, item=key)
+
+
+def _apart(at: _Gold, matched: Sequence[Matched], asked: Asked) -> Iterator[_Read]:
+    """Readings by which the gold's file has the references, and systems' ones what these wrote."""
+    names, said = at.table.names, asked.options.get("text")
+    texts = texts_of(at.table, at.keys, asked)
+    same = [n for n in range(len(names)) if n not in at.keys and all(at.is_in(n, one) for one in matched)]
+    right = [n for n in texts if names[n] == said] or [n for n in texts if is_reference(names[n])] or [
+        n for n in texts if n not in same and not is_given(names[n])] or [
+        n for n in texts if not is_given(names[n])] or texts
+    for n in right:
+        for own in _own(at, matched, asked):
+            others = [m for m in range(len(names)) if m not in (*at.keys, *same, n)]
+            yield _Read(n, list(zip(matched, own, strict=True)), said in (names[n], matched[0].table.names[own[0]]) or (
+                at.table.header and is_reference(names[n])) or (not is_answer(names[n]) and all(
+                    _tells_nothing(at.table, m) for m in others)))
+
+
+def _tells_nothing(table: Table, n: int) -> bool:
+    """Whether a column is no other gold: what systems were given, names of something, or one value alone."""
+    return is_given(table.names[n]) or (table.header and (
+        is_id(table.names[n]) or len(table.column(n).values) == 1))
+
+
+def _own(at: _Gold, matched: Sequence[Matched], asked: Asked) -> list[tuple[int, ...]]:
+    """The columns of text that are called alike in all systems, else the only one of each.
+
+    What all systems repeat of the gold, or have in common, is no answer.
+    """
+    texts = [texts_of(one.table, one.keys, asked) for one in matched]
+    places = [{one.table.names[n]: n for n in of} for one, of in zip(matched, texts, strict=True)]
+    shared = {name: tuple(of[name] for of in places) for name in places[0] if all(name in of for of in places)}
+    own = {name: columns for name, columns in shared.items() if not all(
+        _is_copy(at, one, n) for one, n in zip(matched, columns, strict=True)) and not _is_common(matched, columns)}
+    if own:
+        said = asked.options.get("text")
+        return [own[name] for name in own if name == said] or [own[name] for name in own if is_answer(name)] or [
+            own[name] for name in own if not is_given(name) and not is_reference(name)] or list(own.values())
+    alone = [[n for n in of if not is_given(one.table.names[n])] or of for one, of in zip(matched, (
+        [n for n in of if not _is_copy(at, one, n)] for one, of in zip(matched, texts, strict=True)), strict=True)]
+    return [tuple(of[0] for of in alone)] if all(len(of) == 1 for of in alone) else []
+
+
+def _is_copy(at: _Gold, one: Matched, n: int) -> bool:
+    """Whether a system's column repeats one of the gold's, and is not that one itself."""
+    return any(repeats(at.table, at.keys, m, one, n) for m in range(len(at.table.names)) if m not in at.keys and (
+        m != n or one.given.document.path != at.document.path))
+
+
+def _is_common(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
+    """Whether all of several systems have the same there: that tells of the items."""
+    found = [dict(named(one.table, one.keys, n)) for one, n in zip(matched, columns, strict=True)]
+    return len(found) > 1 and all(of == found[0] for of in found)
+
+
+def _source(table: Table, columns: Sequence[int]) -> dict[str, int]:
+    """The option by which readers know the source of all items, where a column is called so."""
+    source = next((n for n in columns if is_source(table.names[n])), None)
+    return {} if source is None or not all(map(str.strip, table.column(source).cells)) else {"source": source}
+
+
+def _guess(at: _Gold, read: _Read, said: str, *, is_rival: bool) -> Guess:
+    """What a reading makes of the files; open where texts may be right or wrong as labels are, or others meant."""
+    gold, table, keys = at
+    n, columns, is_meant = read
+    given = tuple(System(one.given.name, one.given.document, table_reader("texts", one.table, one.keys, {"text": m}))
+                  for one, m in columns)
+    source = _source(table, [m for m in range(len(table.names)) if m not in (*keys, n)])
+    means = (f"texts, the gold's in {called(table, n)}, the systems' in "
+             f"{', '.join(dict.fromkeys(called(one.table, m) for one, m in columns))}")
+    right = at.named(n).items()
+    is_same = any(len(right & named(one.table, one.keys, m)) > _SAME * len(right) for one, m in columns)
+    is_sure = is_meant and not is_rival and not is_same
+    sure = min(table.sure, *(one.table.sure for one, _ in columns)) if is_sure else OPEN
+    answer = said if said and (is_rival or not is_same) else _EITHER
+    n_items = counted(len(table.rows), "item")
+    why = (f"{gold.path}: {table.written}; {table.why}",
+           f"items by {' and '.join(called(table, key) for key in keys)}: {n_items}" if keys else
+           f"no column names the items: {n_items}, in the gold's order in all files, as resemblance says",
+           means, *(f"{called(table, m)} is what they were given" for m in source.values()))
+    reader = table_reader("texts", table, keys, {"text": n, **source})
+    return Guess(gold, reader, given, why, sure, means, bleu_of(text for _, text in right),
+                 answer="" if sure else answer)
 
 
 def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
@@ -71,14 +256,15 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
     if not asked.allows("texts", "segment"):
         return
     for table in tables(document):
-        called_so = {n for n, name in enumerate(table.names)
-                     if name.casefold() in _REFERENCES or name == asked.options.get("text")}
+        called_so = {n for n, name in enumerate(table.names) if is_reference(name) or name == asked.options.get("text")}
         if not table.header or table.sure == OPEN or not called_so:
             continue
         roles = roles_of(table, asked)
-        texts = _texts(table, roles.keys, replace(asked, options={}))
+        texts = texts_of(table, roles.keys, replace(asked, options={}))
         right = [n for n in texts if n in called_so]
-        others = [n for n in texts if n not in right and table.names[n].casefold() not in _GIVEN]
+        right = [n for n in right if table.names[n] == asked.options.get("text")] or right
+        others = [n for n in texts if n not in right and not is_given(table.names[n])
+                  and table.names[n].casefold() not in _ASIDE]
         if len(right) == 1 and len(others) > 1:
             names = [table.names[n] for n in others]
             source = _source(table, texts)
@@ -89,117 +275,5 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
                     if n not in (*roles.keys, *right, *others, *source.values())]
             why = (*reading(document, table, roles, names), f"texts: the reference in {called(table, right[0])}",
                    *passed(table, left))
-            yield Guess(document, reader, systems, why, table.sure, "texts of systems in columns")
-
-
-def _texts(table: Table, keys: Sequence[int], asked: Asked) -> list[int]:
-    """The columns of text, of which an option may name one; where texts are asked for, any of words."""
-    columns = [(n, table.column(n)) for n, name in enumerate(table.names)
-               if n not in keys and asked.names("text", table.names, name)]
-    found = [n for n, column in columns if _is_text(column)]
-    if found or (asked.kind is None and asked.metric is None):
-        return found
-    return [n for n, column in columns if any(map(str.strip, column.values)) and not column.is_numeric]
-
-
-def _right(table: Table, texts: Sequence[int]) -> list[int]:
-    """The columns of text that may be the gold's: those that are called so, else all but what systems were given."""
-    return [n for n in texts if table.names[n].casefold() in _REFERENCES] or _unless_given(table, texts)
-
-
-def _is_meant(table: Table, keys: Sequence[int], n: int) -> bool:
-    """Whether the gold's column is called a reference, or there is no other than names and what systems were given."""
-    others = [table.names[m].casefold() for m in range(len(table.names)) if m not in (*keys, n)]
-    return table.names[n].casefold() in _REFERENCES or _GIVEN.issuperset(others)
-
-
-def _unless_given(table: Table, texts: Sequence[int]) -> list[int]:
-    return [n for n in texts if table.names[n].casefold() not in _GIVEN] or list(texts)
-
-
-def _has_gold(at: At, n: int, one: Matched) -> bool:
-    """Whether a system's file has the gold's column, under its name, with its texts."""
-    name = at[1].names[n]
-    return name in one.table.names and _repeats(at, n, one, one.table.names.index(name))
-
-
-def _own(at: At, matched: Sequence[Matched], asked: Asked) -> list[tuple[int, ...]]:
-    """The columns of text that are called alike in all systems, else the only one of each.
-
-    What all systems repeat of the gold, or have in common, is no answer.
-    """
-    texts = [_texts(one.table, one.keys, asked) for one in matched]
-    places = [{one.table.names[n]: n for n in of} for one, of in zip(matched, texts, strict=True)]
-    shared = {name: tuple(of[name] for of in places) for name in places[0] if all(name in of for of in places)}
-    own = [name for name, columns in shared.items() if not all(
-        _is_copy(at, one, n) for one, n in zip(matched, columns, strict=True)) and not _is_common(matched, columns)]
-    if own:
-        return [shared[name] for name in own if name.casefold() not in _GIVEN] or [shared[name] for name in own]
-    alone = [_unless_given(one.table, [n for n in of if not _is_copy(at, one, n)])
-             for one, of in zip(matched, texts, strict=True)]
-    return [tuple(of[0] for of in alone)] if all(len(of) == 1 for of in alone) else []
-
-
-def _is_copy(at: At, one: Matched, n: int) -> bool:
-    """Whether a system's column repeats one of the gold's, and is not that one itself."""
-    gold, table, keys = at
-    return any(_repeats(at, m, one, n) for m in range(len(table.names)) if m not in keys and (
-        m != n or one.given.document.path != gold.path))
-
-
-def _is_common(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
-    """Whether all of several systems have the same there: that tells of the items."""
-    found = [dict(_named(one.table, one.keys, n)) for one, n in zip(matched, columns, strict=True)]
-    return len(found) > 1 and all(of == found[0] for of in found)
-
-
-def _has_text_above(table: Table) -> bool:
-    """Whether what would be a column's name is a text itself."""
-    return table.header and any(_is_text(table.column(n)) and len(name.split()) >= WORDS
-                                for n, name in enumerate(table.names))
-
-
-def _is_text(column: Column) -> bool:
-    """Whether cells are mostly different ones of several words."""
-    filled = [cell for cell in column.cells if cell.strip()]
-    return 2 * len({*filled}) > len(filled) > 0 and mean(len(cell.split()) for cell in filled) >= WORDS
-
-
-def _repeats(at: At, value: int, one: Matched, n: int) -> bool:
-    """Whether a system's column has the gold's texts, of the items that it has."""
-    _, table, keys = at
-    right = dict(_named(table, keys, value))
-    return all(right.get(key, cell) == cell for key, cell in _named(one.table, one.keys, n))
-
-
-def _source(table: Table, texts: Sequence[int]) -> dict[str, int]:
-    """The option by which readers know the source of all items, where a column is called so."""
-    source = next((n for n in texts if table.names[n].casefold() in _SOURCES), None)
-    return {} if source is None or not all(map(str.strip, table.column(source).cells)) else {"source": source}
-
-
-def _guess(at: At, n: int, columns: Sequence[tuple[Matched, int]], *, is_rival: bool = False) -> Guess:
-    gold, table, keys = at
-    given = tuple(System(one.given.name, one.given.document, table_reader("texts", one.table, one.keys, {"text": m}))
-                  for one, m in columns)
-    source = _source(table, [m for m in range(len(table.names)) if m not in (*keys, n)])
-    of_systems = ", ".join(dict.fromkeys(called(one.table, m) for one, m in columns))
-    means = f"texts, the gold's in {called(table, n)}, the systems' in {of_systems}"
-    right = {*_named(table, keys, n)}
-    is_same = any(len(right.intersection(_named(one.table, one.keys, m))) > _SAME * len(right) for one, m in columns)
-    is_sure = not is_rival and not is_same and _is_meant(table, keys, n)
-    sure = min(table.sure, *(one.table.sure for one, _ in columns)) if is_sure else OPEN
-    answer = f"--option {quote(f'text={table.names[n]}')}" if is_rival else "--as texts"
-    n_items = counted(len(table.rows), "item")
-    why = (f"{gold.path}: {table.written}; {table.why}",
-           f"items by {' and '.join(called(table, key) for key in keys)}: {n_items}" if keys else
-           f"no column names the items: {n_items}, in the gold's order in all files, as resemblance says",
-           means, *(f"{called(table, m)} is what they were given" for m in source.values()))
-    return Guess(gold, table_reader("texts", table, keys, {"text": n, **source}), given, why, sure, means,
-                 answer="" if sure else answer)
-
-
-def _named(table: Table, keys: Sequence[int], n: int) -> Iterator[tuple[str, str]]:
-    """The texts of a column with the names of their rows, or their numbers."""
-    cells = together(table, keys).cells if keys else map(str, range(len(table.rows)))
-    return zip(cells, table.column(n).cells, strict=True)
+            yield Guess(document, reader, systems, why, table.sure, "texts of systems in columns",
+                        bleu_of(table.column(right[0]).cells))
