@@ -76,7 +76,7 @@ def _is_none(guess: Guess, problems: Sequence[InputError], best: Guess) -> bool:
 
 
 def _is_of_label(error: InputError) -> bool:
-    return error.category == "label" and "fold_case = true" in error.message
+    return (error.category == "label" and "fold_case = true" in error.message) or "in double quotes" in error.message
 
 
 def _column(reader: Reader) -> str | int | None:

@@ -22,7 +22,7 @@ from registry.guessing.tables.keys import called, is_id
 from registry.guessing.tables.long import APART, system_column
 from registry.guessing.tables.values import several
 from registry.guessing.unread import REMEDY, answer_lists, blanks, nested
-from registry.guessing.unread_text import beside_text, numbers_of_tokens
+from registry.guessing.unread_text import beside_text, lists_of_texts, numbers_of_tokens, several_references
 from registry.readers import Document
 from registry.readers.parsing.delimited import Separator, Written, read_cells
 
@@ -37,9 +37,9 @@ _PAIR = 2  # columns: items and an answer to each, or a label and a number
 def unknown(given: Files, asked: Asked) -> InputError:
     """Say that nothing is known by these files, and what may help."""
     documents = (given.gold, *(system.document for system in given.systems))
-    if (texts := _texts(given)) is not None:
+    if (texts := several_references(given.gold, given.systems) or _texts(given)) is not None:
         return texts
-    for of_file in (_mark, _colons, _markup, nested, _broken, _row_names, otherwise):
+    for of_file in (lists_of_texts, _mark, _colons, _markup, nested, _broken, _row_names, otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
             return found
     if any(one.document.path == given.gold.path for one in given.systems):
@@ -152,7 +152,8 @@ def _broken(document: Document) -> InputError | None:
         for _ in read_cells(readable(document), Written("comma")):
             pass
     except InputError as error:
-        return InputError(f"{error.message}; a column of such texts can be left out", path=error.path, line=error.line)
+        return InputError(f"{error.message}; write it in JSON Lines, as pandas' to_json(orient='records', lines=True) "
+                          "does, or leave a column of such texts out", path=error.path, line=error.line)
     return None
 
 

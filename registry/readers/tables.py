@@ -34,6 +34,8 @@ from registry.readers.parsing.table_columns import Layout, Table, numbers_in, re
 
 _TRUTHS = {"true": True, "false": False}  # as text has them
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_SHOWN = 60  # characters of a cell in errors
+_ENCODER = json.JSONEncoder(default=lambda value: f"{type(value).__name__} {value}")  # 1.5 is no Decimal 1.5
 T = TypeVar("T")
 Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
@@ -260,9 +262,14 @@ def text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str,
 
 def shown(cell: Any) -> str:
     """A cell as errors show it."""
-    if isinstance(cell, str) and len(cell) < 60:
+    if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
-    return json.dumps(cell, default=lambda value: f"{type(value).__name__} {value}")[:60]  # 1.5 is no Decimal 1.5
+    text = ""
+    for piece in _ENCODER.iterencode(cell):  # of a deep one the beginning alone is written
+        text += piece
+        if len(text) >= _SHOWN:
+            break
+    return text[:_SHOWN]
 
 
 def numbers_of(mapping: Mapping[str, float]) -> list[list[Any]]:

@@ -27,6 +27,8 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int
         return
     words = WORDS if beside is None and asked.metric is None else 0
     documents = (gold, *(given.document for given in systems))
+    if asked.kind != "lines" and any(one.path.endswith(".csv") and not tables(one) for one in documents):
+        return  # a cell goes on in the next line
     if asked.kind != "lines" and not all(_is_text(document, words) for document in documents):
         return
     for find in (names_before_text, _labels_in_text) if asked.kind != "lines" else ():

@@ -158,7 +158,7 @@ def _check_references(at: _Gold, columns: Sequence[int], own: Sequence[str], mat
     Raises:
         InputError: It is not, for some item.
     """
-    for n in (n for n in columns if is_reference(at.table.names[n]) and any(map(is_answer, own))):
+    for n in (n for n in columns if is_reference(at.table.names[n]) and not all(map(is_reference, own))):
         right, name = at.named(n), at.table.names[n]
         for one in (one for one in matched if name in one.table.names):
             for key, text in named(one.table, one.keys, one.table.names.index(name)):
