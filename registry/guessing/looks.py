@@ -31,6 +31,7 @@ NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # wha
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _OTHER_NUMBER = re.compile(r"[+-]?\d++(?:,\d++|(?:[.,]\d*+)? ?%)", re.ASCII)  # no digit is tried twice
+_BLANKS = " \t\r\n"  # around numbers, which Python takes too
 _BRACKETS = frozenset("([{")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
@@ -115,7 +116,7 @@ class Column:
 
 def is_number(text: str) -> bool:
     """Whether readers of tables take a cell as a number."""
-    return _NUMBER.fullmatch(text.strip()) is not None
+    return _NUMBER.fullmatch(text.strip(_BLANKS)) is not None
 
 
 def is_other_number(text: str) -> bool:
