@@ -66,14 +66,14 @@ def test_what_is_asked_is_answered_by_its_options(files, says, layout):
     paths = layout([lines(id=N, **columns) for columns in files], "alpha")
     with pytest.raises(QuestionError) as caught:
         made(paths, Asked())
-    assert all(one in caught.value.excerpt for one in says) and SENTENCES[3] not in caught.value.excerpt[:400]
+    assert all(one in caught.value.excerpt for one in says)
     if "text=raw" in says[0]:
         _, systems = readers(made(paths, Asked(options={"text": "clean"})))
         assert [one.text for one in systems.values()] == ["clean"]
 
 
 def test_references_that_differ_between_files_are_refused(layout):
-    with pytest.raises(InputError, match="item '.*': 'ref' differs from that of .*alpha"):
+    with pytest.raises(InputError, match=r"item '.*': 'ref' differs from that of .*alpha"):
         made(layout([lines(id=N, ref=of, hyp=PROMPTS[k:] + PROMPTS[:k]) for k, of in enumerate(WRITTEN.values())],
                     "alpha"), Asked())
 
