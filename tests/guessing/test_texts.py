@@ -78,6 +78,14 @@ def test_references_that_differ_between_files_are_refused(layout):
                     "alpha"), Asked())
 
 
+def test_one_table_without_references_by_name_says_how_to_name_them(layout):
+    paths = layout([table(id=N, english=SENTENCES, **WRITTEN)])
+    with pytest.raises(InputError, match="'english', 'alpha', 'bravo', none of which is called as references are; say"):
+        made(paths, Asked())
+    gold, systems = readers(made(paths, Asked(options={"text": "english"})))
+    assert (gold.text, list(systems)) == ("english", ["alpha", "bravo"])
+
+
 @pytest.mark.parametrize(("words", "tokens"), [("我们今天去学校读书", "zh"), ("きょうはとてもいい天気", "char")])
 def test_texts_without_blanks_are_texts_and_scored_by_their_characters(words, tokens, layout):
     right = [f"{words[n % 7:]}{words[:n % 5]}{n}。" for n in range(len(N))]
