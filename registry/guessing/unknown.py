@@ -22,7 +22,13 @@ from registry.guessing.tables.keys import called, is_id
 from registry.guessing.tables.long import APART, system_column
 from registry.guessing.tables.values import several
 from registry.guessing.unread import REMEDY, answer_lists, blanks, nested
-from registry.guessing.unread_text import beside_text, lists_of_texts, numbers_of_tokens, several_references
+from registry.guessing.unread_text import (
+    beside_text,
+    lists_of_texts,
+    numbers_of_tokens,
+    several_references,
+    unnamed_references,
+)
 from registry.readers import Document
 from registry.readers.parsing.delimited import Separator, Written, read_cells
 
@@ -51,6 +57,8 @@ def unknown(given: Files, asked: Asked) -> InputError:
     for finder in of_all if given.systems else ():
         if (found := finder(given.gold, given.systems)) is not None:
             return found
+    if not given.systems and (unnamed := unnamed_references(given.gold)) is not None:
+        return unnamed
     if not given.systems and (ways := tables(given.gold)) and all(not one.header or one.sure == OPEN for one in ways):
         return InputError("is one table whose first line names no columns, and of a table of all systems these names "
                           "are what they are called: give it such a line, as item,gold,SYSTEM,SYSTEM; or, if this is "

@@ -13,7 +13,7 @@ from registry.guessing.guess import Given
 from registry.guessing.looks import WORDS, tables, text_lines
 from registry.guessing.records import records
 from registry.guessing.tables.keys import is_id
-from registry.guessing.tables.prose import is_text
+from registry.guessing.tables.prose import is_given, is_reference, is_text
 from registry.guessing.words import n_words
 from registry.readers import Document
 from registry.readers.parsing.json_entries import json_members
@@ -81,6 +81,17 @@ def lists_of_texts(document: Document) -> InputError | None:
                    + ", ".join(f"{name}: .[{n}]" for n, name in enumerate(names)) + "}")
         return InputError(f"is one object with a list for each column, {' and '.join(map(repr, texts))}: write an "
                           f"object on a line for each item, as `jq -c {of} FILE` does", path=document.path)
+    return None
+
+
+def unnamed_references(document: Document) -> InputError | None:
+    """Say that one table of texts needs a column that is called as references are."""
+    for table in (one for one in tables(document) if one.header):
+        texts = [name for n, name in enumerate(table.names) if is_text(table.column(n)) and not is_given(name)]
+        if len(texts) > _PAIR and not any(map(is_reference, texts)):
+            return InputError(f"has texts in columns {', '.join(map(repr, texts[:_COLUMNS]))}, none of which is called "
+                              "as references are; say which has them, --option text=COLUMN, or call it 'reference'",
+                              path=document.path)
     return None
 
 

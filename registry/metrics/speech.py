@@ -64,8 +64,9 @@ class WER(_ErrorRate):
     citation = "Morris, Maier and Green 2004"
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        steps = jiwer.Compose([*normalize, jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
-                               jiwer.ReduceToListOfListOfWords()])
+        steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a line break for one
+            *normalize, jiwer.SubstituteRegexes({"\n": " "}), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
+            jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)
 
 

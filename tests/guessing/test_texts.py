@@ -5,7 +5,7 @@ import json
 import pytest
 
 from registry.errors import InputError
-from registry.guessing.guess import Asked
+from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.made import made
 from tests.guessing.test_layouts import GOLD, SENTENCES, WORDS, N, readers
 
@@ -35,6 +35,14 @@ TEXTS = {  # files, the gold's first, the columns of the gold and of each system
     "one table of all": ([table(id=N, source=PROMPTS, ref=SENTENCES, **WRITTEN, length=N)], "ref", ["alpha", "bravo"]),
     "in order": ([lines(reference=SENTENCES), *(lines(hyp=of) for of in WRITTEN.values())], "reference",
                  ["hyp", "hyp"]),
+    "no names, and the first is a system's": ([lines(hyp=of, ref=SENTENCES) for of in WRITTEN.values()], "ref", [
+        "hyp", "hyp"]),  # one of them names no items of the other
+    "shuffled, by what they were given": ([lines(prompt=PROMPTS, label=SENTENCES, predict=WRITTEN["alpha"]), lines(
+        prompt=PROMPTS[::-1], label=SENTENCES[::-1], predict=WRITTEN["bravo"][::-1])], "label", ["predict", "predict"]),
+    "times beside": ([lines(audio_filepath=N, time=[n / 7 + k for n in range(len(N))], text=SENTENCES, pred_text=of)
+                      for k, of in enumerate(WRITTEN.values())], "text", ["pred_text", "pred_text"]),
+    "another column that is no system's": ([table(id=N, title=PROMPTS, reference_summary=SENTENCES, **WRITTEN)],
+                                           "reference_summary", ["alpha", "bravo"]),
     "no header": (["".join(f"x{n}\t{text}\n" for n, text in enumerate(of)) for of in (SENTENCES, *WRITTEN.values())],
                   "text", ["text", "text"]),
 }
@@ -46,6 +54,55 @@ def test_texts_in_tables(name, layout):
     gold, systems = readers(made(layout(files, "alpha"), Asked()))
     assert (gold.name, gold.text) == ("texts", column)
     assert [one.text for one in systems.values()] == own
+
+
+@pytest.mark.parametrize(("files", "says"), [
+    ([{"reference": SENTENCES}, {"raw": WRITTEN["alpha"], "clean": PROMPTS}], ["--option text=raw", "text=clean"]),
+    ([{"summary1": SENTENCES, "summary2": WRITTEN["bravo"]}, {"output": WRITTEN["alpha"]}], ["summary1", "summary2"]),
+    ([{"reference": SENTENCES, "label": GOLD}, {"output": WRITTEN["alpha"], "label": GOLD[1:] + GOLD[:1]}], [
+        "--as texts", "--as labels"]),
+    ([{"prediction": WRITTEN["alpha"]}, {"prediction": WRITTEN["bravo"]}], ["text=prediction"])])
+def test_what_is_asked_is_answered_by_its_options(files, says, layout):
+    paths = layout([lines(id=N, **columns) for columns in files], "alpha")
+    with pytest.raises(QuestionError) as caught:
+        made(paths, Asked())
+    assert all(one in caught.value.excerpt for one in says)
+    if "text=raw" in says[0]:
+        _, systems = readers(made(paths, Asked(options={"text": "clean"})))
+        assert [one.text for one in systems.values()] == ["clean"]
+
+
+def test_references_that_differ_between_files_are_refused(layout):
+    with pytest.raises(InputError, match=r"item '.*': 'ref' differs from that of .*alpha"):
+        made(layout([lines(id=N, ref=of, hyp=PROMPTS[k:] + PROMPTS[:k]) for k, of in enumerate(WRITTEN.values())],
+                    "alpha"), Asked())
+
+
+def test_one_table_without_references_by_name_says_how_to_name_them(layout):
+    paths = layout([table(id=N, english=SENTENCES, **WRITTEN)])
+    with pytest.raises(InputError, match="'english', 'alpha', 'bravo', none of which is called as references are; say"):
+        made(paths, Asked())
+    gold, systems = readers(made(paths, Asked(options={"text": "english"})))
+    assert (gold.text, list(systems)) == ("english", ["alpha", "bravo"])
+
+
+@pytest.mark.parametrize(("words", "tokens"), [("我们今天去学校读书", "zh"), ("きょうはとてもいい天気", "char")])
+def test_texts_without_blanks_are_texts_and_scored_by_their_characters(words, tokens, layout):
+    right = [f"{words[n % 7:]}{words[:n % 5]}{n}。" for n in range(len(N))]
+    gold, given = right, [text[:-2] for text in right]
+    found = made(layout([lines(id=N, reference=gold), lines(id=N, output=given)]), Asked())
+    assert found.folder.tables["metric"][0]["options"]["tokenize"] == tokens
+
+
+@pytest.mark.parametrize(("gold", "says"), [
+    (json.dumps(SENTENCES), "jq -c '.[] | {text: .}' FILE"),
+    (json.dumps({"predictions": PROMPTS, "references": SENTENCES}), '[."predictions", ."references"] | transpose[]'),
+    (lines(image_id=[*N, *N], caption=[*SENTENCES, *PROMPTS]), 'group_by(."image_id")'),
+    ('id,ref\n1,"a text, and\nmore of it"\n2,"other, and\nmore of it"\n', "write it in JSON Lines")])
+def test_lists_and_several_references_are_refused_with_what_to_write(gold, says, layout):
+    with pytest.raises(InputError) as caught:
+        made(layout([gold, lines(image_id=N, caption=WRITTEN["alpha"])], "gold.csv"), Asked())
+    assert says in str(caught.value)
 
 
 @pytest.mark.parametrize(("gold", "given"), [

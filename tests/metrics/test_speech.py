@@ -52,6 +52,7 @@ def test_without_options_the_rates_are_those_of_jiwer_s_defaults(corpus):
 def test_errors_by_hand():
     """One word substituted, one inserted, one deleted, of 4; 'kitten' becomes 'sitting' by 3 edits."""
     assert statistics(WER(), [("a x c c", "a b c d"), ("a", "a b"), ("", "a b")]).tolist() == [[2, 4], [1, 2], [2, 2]]
+    assert statistics(WER(), [("a b\nc", "a\nb c")]).tolist() == [[0, 3]], "a line break is a blank"
     assert statistics(CER(), [("sitting", "kitten")]).tolist() == [[3, 6]]
     assert WER().statistics(Item("1", {"gold": "a b"}), None) == (2, 2)
     assert WER(punctuation=False, lowercase=True).statistics(Item("1", {"gold": "A, b"}), Answer("1", "a b!")) == (0, 2)

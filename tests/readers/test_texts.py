@@ -51,6 +51,19 @@ def test_null_is_no_answer_and_whole_numbers_are_texts():
     assert [(one.key, one.value) for one in answers] == [("b", "42")]
 
 
+@pytest.mark.parametrize(("cells", "is_refused"), [
+    (['"Say ""yes"", he said."', "No, never."], True), (['"One text."', '"Another one."'], True),
+    (['"One" text.', 'A "text"'], False), (['"One text."', "Another one."], False)])
+def test_quotes_of_csv_between_tabs_would_count_as_words(cells, is_refused):
+    given = Document("s", "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)).encode())
+    of = reader(columns=["id", "text"])
+    if is_refused:
+        with pytest.raises(InputError, match="s:1: item '0': 'text' stands in double quotes as in CSV"):
+            of.read_answers(given)
+    else:
+        assert [one.value for one in of.read_answers(given)] == cells
+
+
 @pytest.mark.parametrize("references", [["x", "x"], ["gold"], ["source"]])
 def test_references_have_names_of_their_own(references):
     with pytest.raises(InputError, match="option 'references' of texts names a column twice"):

@@ -133,7 +133,7 @@ def _is_text(document: Document, words: int) -> bool:
     filled = [line for line in lines if line.strip()]
     marked = [line for line in filled if line.lstrip().startswith("{") or (
         line.lstrip().startswith("<") and not _TAG.match(line))]  # maybe below a line that is not
-    if not filled or 2 * len(marked) > len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
+    if not filled or 2 * len(marked) >= len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
             is_json(readable(document))):
         return False
     if are_decimals(filled) or _QUOTED.fullmatch(filled[0].strip()):  # which are names of columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -9,7 +10,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System, options_of
 from registry.guessing.looks import Table, single, tables
 from registry.guessing.tables.keyed import by_keys, is_header_of_all, table_reader
 from registry.guessing.tables.keys import Matched, called, is_cost, is_id
@@ -69,9 +70,11 @@ def written(gold: Document, everyone: Sequence[Given] | None, systems: Sequence[
     for table, keys, matched in _placed(gold, systems, asked):
         at = _Gold(gold, table, keys)
         found = [*_of_all(at, matched, everyone, asked)]
-        found += [] if any(one.is_meant for one in found) or _is_system(at, matched) else _apart(at, matched, asked)
+        if not _is_system(at, matched) and not any(one.is_meant or is_reference(table.names[one.right])
+                                                   for one in found):
+            found += _apart(at, matched, asked)
         rights, owns = {one.right for one in found}, {tuple(n for _, n in one.own) for one in found}
-        if len(found) > 1 and (not table.header or len(found) not in (len(rights), len(owns))):
+        if len(found) != len(rights) and (not table.header or len(found) != len(owns)):
             continue  # one option cannot say which are meant
         for one in found:
             of, n = (table, one.right) if len(rights) == len(found) else (one.own[0][0].table, one.own[0][1])
@@ -81,7 +84,8 @@ def written(gold: Document, everyone: Sequence[Given] | None, systems: Sequence[
 
 def beside_texts(found: Sequence[Guess], prose: Sequence[Guess]) -> list[Guess]:
     """Other guesses without those of texts as labels, which no system has to the letter, and of what texts cost."""
-    columns = {one.reader.text for one in prose if isinstance(one.reader, Texts) and one.answer != _EITHER}
+    columns = {of.text for one in prose if one.answer != _EITHER
+               for of in (one.reader, *(system.reader for system in one.systems)) if isinstance(of, Texts)}
     return [one for one in found if getattr(one.reader, "label", None) not in columns and not all(
         is_cost(getattr(system.reader, "score", "")) for system in one.systems)]
 
@@ -139,17 +143,18 @@ def _of_all(at: _Gold, matched: Sequence[Matched], everyone: Sequence[Given] | N
     same = [n for n in texts if all(at.is_in(n, one) for one in matched)]
     own = [names[n] for n in texts if n not in same and not is_given(names[n])
            and all(names[n] in one.table.names for one in matched)]
-    own = [name for name in own if is_answer(name)] or own
+    own = [name for name in own or [names[n] for n in same] if is_answer(name)] or own
+    same = [n for n in same if names[n] not in own]
     if own and everyone is not None and not _is_system(at, matched[1:]):
         _check_references(at, [n for n in texts if n not in same], own, matched)
     right = [n for n in same if names[n] == said] or [n for n in same if is_reference(names[n])] or [
         n for n in same if not is_given(names[n])]
-    if said in own and said not in [names[n] for n in right]:
-        return
+    if said in own:
+        own = [said] if any(is_reference(names[n]) for n in right) else []
     for n in right:
         for name in own:
             yield _Read(n, [(one, one.table.names.index(name)) for one in matched], len(right) * len(own) == 1 and (
-                names[n] == said or is_reference(names[n]) or is_answer(name)))
+                said in (names[n], name) or is_reference(names[n]) or is_answer(name)))
 
 
 def _check_references(at: _Gold, columns: Sequence[int], own: Sequence[str], matched: Sequence[Matched]) -> None:
@@ -196,8 +201,9 @@ def _own(at: _Gold, matched: Sequence[Matched], asked: Asked) -> list[tuple[int,
     What all systems repeat of the gold, or have in common, is no answer.
     """
     texts = [texts_of(one.table, one.keys, asked) for one in matched]
-    places = [{one.table.names[n]: n for n in of} for one, of in zip(matched, texts, strict=True)]
-    shared = {name: tuple(of[name] for of in places) for name in places[0] if all(name in of for of in places)}
+    names = dict.fromkeys(one.table.names[n] for one, of in zip(matched, texts, strict=True) for n in of)
+    shared = {name: tuple(one.table.names.index(name) for one in matched) for name in names
+              if all(name in one.table.names for one in matched)}  # of some systems all may be the same
     own = {name: columns for name, columns in shared.items() if not all(
         _is_copy(at, one, n) for one, n in zip(matched, columns, strict=True)) and not _is_common(matched, columns)}
     if own:
@@ -234,6 +240,7 @@ def _guess(at: _Gold, read: _Read, said: str, *, is_rival: bool) -> Guess:
     given = tuple(System(one.given.name, one.given.document, table_reader("texts", one.table, one.keys, {"text": m}))
                   for one, m in columns)
     source = _source(table, [m for m in range(len(table.names)) if m not in (*keys, n)])
+    reader = table_reader("texts", table, keys, {"text": n, **source})
     means = (f"texts, the gold's in {called(table, n)}, the systems' in "
              f"{', '.join(dict.fromkeys(called(one.table, m) for one, m in columns))}")
     right = at.named(n).items()
@@ -241,12 +248,13 @@ def _guess(at: _Gold, read: _Read, said: str, *, is_rival: bool) -> Guess:
     is_sure = is_meant and not is_rival and not is_same
     sure = min(table.sure, *(one.table.sure for one, _ in columns)) if is_sure else OPEN
     answer = said if said and (is_rival or not is_same) else _EITHER
+    if not table.header and is_rival:
+        answer = f"--option {quote('columns=' + json.dumps(options_of(reader)['columns']))}"
     n_items = counted(len(table.rows), "item")
     why = (f"{gold.path}: {table.written}; {table.why}",
            f"items by {' and '.join(called(table, key) for key in keys)}: {n_items}" if keys else
            f"no column names the items: {n_items}, in the gold's order in all files, as resemblance says",
            means, *(f"{called(table, m)} is what they were given" for m in source.values()))
-    reader = table_reader("texts", table, keys, {"text": n, **source})
     return Guess(gold, reader, given, why, sure, means, bleu_of(text for _, text in right),
                  answer="" if sure else answer)
 
@@ -263,17 +271,17 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
         texts = texts_of(table, roles.keys, replace(asked, options={}))
         right = [n for n in texts if n in called_so]
         right = [n for n in right if table.names[n] == asked.options.get("text")] or right
-        others = [n for n in texts if n not in right and not is_given(table.names[n])
+        others = [n for n in texts if n not in called_so and not is_given(table.names[n])
                   and table.names[n].casefold() not in _ASIDE]
-        if len(right) == 1 and len(others) > 1:
-            names = [table.names[n] for n in others]
-            source = _source(table, texts)
-            reader = table_reader("texts", table, roles.keys, {"text": right[0], **source})
-            systems = tuple(System(of, document, table_reader("texts", table, roles.keys, {"text": n}))
-                            for of, n in zip(names, others, strict=True))
-            left = [n for n in range(len(table.names))
-                    if n not in (*roles.keys, *right, *others, *source.values())]
-            why = (*reading(document, table, roles, names), f"texts: the reference in {called(table, right[0])}",
-                   *passed(table, left))
-            yield Guess(document, reader, systems, why, table.sure, "texts of systems in columns",
-                        bleu_of(table.column(right[0]).cells))
+        names = [table.names[n] for n in others]
+        source = _source(table, texts)
+        for n in right if len(others) > 1 else ():
+            reader = table_reader("texts", table, roles.keys, {"text": n, **source})
+            systems = tuple(System(of, document, table_reader("texts", table, roles.keys, {"text": m}))
+                            for of, m in zip(names, others, strict=True))
+            left = [m for m in range(len(table.names)) if m not in (*roles.keys, n, *others, *source.values())]
+            means = f"texts: the reference in {called(table, n)}"
+            why = (*reading(document, table, roles, names), means, *passed(table, left))
+            yield Guess(document, reader, systems, why, table.sure if len(right) == 1 else OPEN, means,
+                        bleu_of(table.column(n).cells),
+                        answer="" if len(right) == 1 else f"--option {quote(f'text={table.names[n]}')}")
