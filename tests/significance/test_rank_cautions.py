@@ -55,6 +55,8 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (LESS_RARE.of_systems([0, 1]), "bootstrap", 1000, None),
     (COMMON, "bootstrap", 1000, None),
     (judged_items(300, "unlike", (49, 49)).sample(RNG, 1).matrix, "bootstrap", 1000, "49 units that people looked at:"),
+    (judged_items(2000, ((1.0, 0.0), (1.0, 0.0)), (60, 60)).sample(RNG, 1).matrix, "bootstrap", 1000,
+     "in the one pair people saw the judge err in too few items"),
     (judged_items(300, "unlike", (50, 50)).sample(RNG, 1).matrix, "bootstrap", 1000, None),
     (runs_of(GOOD, GOOD, (*GOOD[:-1], 0.1)), "bootstrap", 1000, "1 of 3 systems has a run whose score is far"),
     (runs_of(GOOD, GOOD, GOOD), "bootstrap", 1000, None),
