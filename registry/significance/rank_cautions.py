@@ -58,7 +58,7 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         least, looked = max(least, FEW_LABELLED), " that people looked at"
     even = even_units(matrix)
     enough = max(least, _OF_UNEVEN[method]) if even < units / 2 else least
-    known = f"ranks by {method} are known to hold from {least if units < least else enough} on; take --method holm"
+    known = f"ranks by {method} were seen to hold from {least if units < least else enough} on; take --method holm"
     if units < least:
         yield f"{counted(units, 'unit')}{looked}: {known}"
     elif even < enough:
