@@ -14,7 +14,9 @@ from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.judge_bias import n_telling
+from registry.significance.cautions.judge_errors import rare_errors
 from registry.significance.cautions.rare_classes import rare_classes
+from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import even_units, skewed, told
 from registry.significance.matrix import Matrix
@@ -30,6 +32,8 @@ _OF_UNEVEN = {"bootstrap": 100, "flips": 400}
 _SKEWED = "differences are too skewed for so few units to change places: take --method bootstrap"
 _RARE = (f"the score hangs on a class that fewer than {_OF_A_CLASS} items have, or clusters of equal weight: some rank "
          "of several systems is wrong too often; take more items of it")
+_RARE_ERRORS = ("people saw the judge err in too few items to say how often it does: some rank can be wrong too often, "
+                "until people look at more")
 
 
 def rank_cautions(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[str]:
@@ -54,7 +58,7 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         least, looked = max(least, FEW_LABELLED), " that people looked at"
     even = even_units(matrix)
     enough = max(least, _OF_UNEVEN[method]) if even < units / 2 else least
-    known = f"ranks by {method} are known to hold from {least if units < least else enough} on; take --method holm"
+    known = f"ranks by {method} were seen to hold from {least if units < least else enough} on; take --method holm"
     if units < least:
         yield f"{counted(units, 'unit')}{looked}: {known}"
     elif even < enough:
@@ -62,6 +66,8 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
     a, b = np.triu_indices(matrix.statistics.shape[1], 1)
     if method == "flips":
         yield from told(skewed(matrix, a, b), _SKEWED)
+    yield from told(hardly_wrong(matrix, a, b))
+    yield from told([rare_errors(matrix, a, b)], _RARE_ERRORS)
     if matrix.statistics.shape[1] > 2:
         yield from told(rare_classes(matrix, a, b, _OF_A_CLASS), _RARE)
     else:

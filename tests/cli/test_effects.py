@@ -60,7 +60,7 @@ def test_ranks_by_other_methods(task, registry, scored):
         said = registry("best", "--method", method, "--tau", "2", "--format", "json")
         assert [(row["rank_low"], row["rank_high"], row["marginal_low"], row["marginal_high"], row["among_best"])
                 for row in said.json] == [(1, 1, 1, 1, True), (2, 3, 2, 3, True), (2, 3, 2, 3, True)]
-        assert ("known to hold from 50 on" in said.stderr) == (method == "flips")
+        assert ("seen to hold from 50 on" in said.stderr) == (method == "flips")
     assert [row["among_best"] for row in registry("best", "--format", "json").json] == [True, False, False]
     assert {row["low"] for row in registry("best", "--method", "holm", "--format", "json").json} == {None}
 
@@ -69,7 +69,7 @@ def test_ranks_of_few_items_are_doubted_wherever_they_are_shown(task, registry, 
     """Before the work and once; six items let none of three pairs be significant: 3 * 2^(1 - 6) > 0.05."""
     scored(task)
     assert len(task.gold) == 6
-    doubt = "6 units: ranks by bootstrap are known to hold from 20 on"
+    doubt = "6 units: ranks by bootstrap were seen to hold from 20 on"
     assert registry("best", "--dry-run").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1  # made before

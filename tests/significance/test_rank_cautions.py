@@ -35,12 +35,12 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (SCORES, "bootstrap", 1000, None),
     (SCORES, "flips", 1000, None),
     (SCORES, "holm", 1000, None),  # counted, not drawn
-    (replace(SCORES, units=np.arange(60) // 4), "bootstrap", 1000, "15 units: ranks by bootstrap are known to hold"),
-    (replace(SCORES, units=np.arange(60) // 2), "flips", 1000, "30 units: ranks by flips are known to hold from 50"),
+    (replace(SCORES, units=np.arange(60) // 4), "bootstrap", 1000, "15 units: ranks by bootstrap were seen to hold"),
+    (replace(SCORES, units=np.arange(60) // 2), "flips", 1000, "30 units: ranks by flips were seen to hold from 50"),
     # 29 items and one cluster of 31: (29 + 31)^2 / (29 + 31^2) = 3.6
     (replace(SCORES, units=np.minimum(np.arange(60), 29)), "bootstrap", 1000, "tell no more than 3.6 equal ones"),
     # 99 clusters of one item and 20 of ten: 299^2 / (99 + 2000) = 42.6 of 119
-    *((replace(LARGER, units=LARGE), method, 1000, f"42.6 equal ones: ranks by {method} are known to hold from {at}")
+    *((replace(LARGER, units=LARGE), method, 1000, f"42.6 equal ones: ranks by {method} were seen to hold from {at}")
       for method, at in (("bootstrap", 100), ("flips", 400))),
     (SCORES, "bootstrap", 18, "set resamples to 19 or more"),  # 1 / (R + 1) <= 0.05
     (replace(SCORES, units=np.arange(60) // 10), "holm", 1000, "that needs 8 or more"),  # 6 2^(1 - 8) <= 0.05
@@ -55,6 +55,8 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (LESS_RARE.of_systems([0, 1]), "bootstrap", 1000, None),
     (COMMON, "bootstrap", 1000, None),
     (judged_items(300, "unlike", (49, 49)).sample(RNG, 1).matrix, "bootstrap", 1000, "49 units that people looked at:"),
+    (judged_items(2000, ((1.0, 0.0), (1.0, 0.0)), (60, 60)).sample(RNG, 1).matrix, "bootstrap", 1000,
+     "in the one pair people saw the judge err in too few items"),
     (judged_items(300, "unlike", (50, 50)).sample(RNG, 1).matrix, "bootstrap", 1000, None),
     (runs_of(GOOD, GOOD, (*GOOD[:-1], 0.1)), "bootstrap", 1000, "1 of 3 systems has a run whose score is far"),
     (runs_of(GOOD, GOOD, GOOD), "bootstrap", 1000, None),

@@ -103,7 +103,7 @@ GUARANTEES = (
               "controls the family-wise error whatever the dependence",
               ("boards-*-together", "boards-gatekeeping-*", "boards-*-metrics"), ("boards-20-holm-apart",)),
     Guarantee("ranks hold, all at once and each by itself, and a best system may be it", "significance.md",
-              "They are known to hold from 20 and 50 units on",
+              "They were seen to hold from 20 and 50 units on",
               ("ranks-holm", "ranks-resampled-*", "best-*", "rank-sets-binary-*", "rank-sets-f1-*-bootstrap",
                "rank-sets-bleu-*", "rank-sets-f1-opposed-100-20-flips", "rank-sets-5-runs-*",
                "rank-sets-documents-tied-20-6-bootstrap"),

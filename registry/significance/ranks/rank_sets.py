@@ -27,7 +27,7 @@ from registry.significance.ranks.joint_errors import Bootstrapped, Flipped, Join
 DRAWS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": Flipped}
 
 RANK_DRAWS = 1000  # as many as csranks takes
-# the fewest with which sets are known to hold (docs/validity.md)
+# the fewest with which sets were seen to hold (docs/validity.md)
 LEAST_UNITS = {"bootstrap": 20, "flips": 50, "holm": 0}
 
 _CLEAR = 5.0  # standard errors of a difference of more units than few
