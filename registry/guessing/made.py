@@ -108,8 +108,8 @@ def _guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
         return
     apart = [] if named_as is None or "text" in asked.options else list(apiece(named_as, asked))
     prose = list(written(gold, named_as, systems, asked)) if apart and "score" not in asked.options else []
+    apart = beside_texts(apart, prose)
     if prose := [one for one in prose if any(system.document.path == gold.path for system in one.systems)]:
-        apart = beside_texts(apart, prose)
         yield from _all_open([*prose, *apart]) if apart else prose
         return
     yield from apart

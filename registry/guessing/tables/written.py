@@ -86,8 +86,10 @@ def beside_texts(found: Sequence[Guess], prose: Sequence[Guess]) -> list[Guess]:
     """Other guesses without those of texts as labels, which no system has to the letter, and of what texts cost."""
     columns = {of.text for one in prose if one.answer != _EITHER
                for of in (one.reader, *(system.reader for system in one.systems)) if isinstance(of, Texts)}
-    return [one for one in found if getattr(one.reader, "label", None) not in columns and not all(
-        is_cost(getattr(system.reader, "score", "")) for system in one.systems)]
+    are_costs = any(system.document.path == one.gold.path or is_answer(getattr(system.reader, "text", ""))
+                    for one in prose for system in one.systems)
+    return [one for one in found if getattr(one.reader, "label", None) not in columns and not (are_costs and all(
+        is_cost(getattr(system.reader, "score", "")) for system in one.systems))]
 
 
 def are_references(guess: Guess) -> bool:
