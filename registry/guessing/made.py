@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
-from registry.guessing.files import Files, files, is_answers
-from registry.guessing.formats.marked import marked, unlike
-from registry.guessing.formats.rankings import rankings
-from registry.guessing.formats.span_lists import span_lists
-from registry.guessing.formats.tagged import tagged
-from registry.guessing.formats.texts import names_before_text, texts
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
+from registry.guessing.files import Files, files
+from registry.guessing.formats.texts import names_before_text
+from registry.guessing.guess import Asked, Guess, QuestionError, System
+from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
-from registry.guessing.tables.apiece import apiece, may_score_lines
-from registry.guessing.tables.flags import flags
-from registry.guessing.tables.keyed import VALUE, keyed
-from registry.guessing.tables.long import directions
-from registry.guessing.tables.named import named
-from registry.guessing.tables.positional import positional
-from registry.guessing.tables.roles import GOLDS
-from registry.guessing.tables.wide import wide
-from registry.guessing.tables.written import are_references, beside_texts, written, written_wide
 from registry.guessing.task import SEED, metric_of, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
@@ -75,13 +61,13 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
             None if asked.options else probabilities(given.gold, given.systems))) is not None:
         raise known
     trial = Trial(asked.missing)
-    guesses = list(_guesses(given, asked, trial))
-    if not guesses and asked.kind is not None and given.systems and given.no_gold is None:
+    all_guesses = list(guesses(given, asked, trial))
+    if not all_guesses and asked.kind is not None and given.systems and given.no_gold is None:
         # the reader itself says what is wrong
-        guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
-    if not guesses:
+        all_guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
+    if not all_guesses:
         raise given.no_gold or unknown(given, asked)
-    guess = decide(guesses, asked, trial)
+    guess = decide(all_guesses, asked, trial)
     if given.systems:
         _check_answers(guess, trial)
         check_labels(guess, asked, trial)
@@ -98,86 +84,6 @@ def _told_gold(guess: Guess, given: Files) -> Iterator[str]:
     is_told = given.told[:1] and given.told[0].startswith("the gold is ")
     if given.named is not None and not is_told and all(one.document.path != guess.gold.path for one in guess.systems):
         yield f"{guess.gold.path} is taken for the gold, as the first file"
-
-
-def _guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
-    """All guesses; text only where nothing else could be meant, and the gold is of no format that its lines tell."""
-    gold, systems, _, named_as, no_gold = given
-    if not systems:
-        yield from _of_all(gold, asked)
-        return
-    apart = [] if named_as is None or "text" in asked.options else list(apiece(named_as, asked))
-    prose = list(written(gold, named_as, systems, asked)) if apart and "score" not in asked.options else []
-    apart = beside_texts(apart, prose)
-    if prose := [one for one in prose if any(system.document.path == gold.path for system in one.systems)]:
-        yield from _all_open([*prose, *apart]) if apart else prose
-        return
-    yield from apart
-    if no_gold is not None or any(guess.sure == SURE for guess in apart):
-        return
-    found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
-    found = found or list(rankings(gold, systems, asked, trial))
-    for family in (span_lists, flags, named, keyed, positional):
-        if all(guess.sure == OPEN and guess.answer for guess in found):
-            found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
-    prose = list(written(gold, named_as, systems, asked))
-    if all(guess.sure == OPEN for guess in found):
-        found = [*prose, *beside_texts(found, prose)]
-    elif any(are_references(guess) for guess in prose):
-        found = _all_open([*found, *prose])
-    text: list[Guess] = []
-    if (asked.kind is not None or unlike(gold, systems) is None) and all(
-            guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
-        text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))
-    if any(guess.sure == OPEN for guess in text):
-        found = [*(guess for guess in found if guess.sure == SURE), *_all_open([
-            guess for guess in found if guess.sure < SURE])]
-    for guess in (*found, *text):
-        if named_as is not None and _is_measured(guess):  # an odd gold, where the file is not called so
-            yield replace(_or_apart(guess), sure=OPEN)
-        elif named_as is not None and guess.reader.name in VALUE and (is_answers(gold.path) or may_score_lines([
-                gold, *(given.document for given in systems)]) or _is_truth(guess, trial)):
-            other = ("if it is a system's, as its name says, name the gold before it" if is_answers(gold.path) else
-                     "if each file has scores of a system, make them columns of one table, under the systems' names")
-            yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}",
-                          means=f"{gold.path} is the gold: {guess.means}; {other}")
-        else:
-            yield _or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
-
-
-def _of_all(table: Document, asked: Asked) -> Sequence[Guess]:
-    """Guesses of one file that holds all."""
-    text = list(written_wide(table, asked))
-    others = list(span_lists(table, (), asked)) or [one for one in wide(table, asked) if one.systems or not text]
-    return _all_open([*text, *others]) if text and others else text or others
-
-
-def _is_measured(guess: Guess) -> bool:
-    """Whether the gold's column is called as a measure of a system: `aspen_correct`."""
-    column, _ = VALUE.get(guess.reader.name, ("", ""))
-    name = getattr(guess.reader, column, "")
-    return name.casefold() not in GOLDS and any(directions(name))
-
-
-def _is_truth(guess: Guess, trial: Trial) -> bool:
-    """Whether a column of text has true and false, as of right and wrong answers."""
-    items = trial.items(guess.gold, guess.reader)
-    return getattr(guess.reader, "syntax", "delimited") == "delimited" and not isinstance(items, InputError) and {
-        str(item.gold).casefold() for item in items} == {"true", "false"}
-
-
-def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
-    """Guesses of other formats, of which it has to be said which is meant."""
-    return [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") for guess in guesses]
-
-
-def _or_apart(guess: Guess) -> Guess:
-    """A guess by which the first file is the gold, where as well all files may have scores of a system each."""
-    name = guess.reader.name
-    column, _ = VALUE.get(name, ("", ""))
-    said = f"--option {quote(f'{column}={getattr(guess.reader, column)}')}" if column else f"--as {name}"
-    return replace(guess, sure=min(LIKELY if column else OPEN, guess.sure), answer=said,
-                   means=f"{guess.gold.path} is the gold: {guess.means}")
 
 
 def _check_answers(guess: Guess, trial: Trial) -> None:
@@ -235,7 +141,7 @@ def _is_table(folder: Path, asked: Asked) -> bool:
         return False
     try:
         return any(guess.reader.name != "lines" and getattr(guess.reader, "separator", "") != "whitespace"
-                   for guess in _guesses(given, asked, Trial(asked.missing)))
+                   for guess in guesses(given, asked, Trial(asked.missing)))
     except InputError:  # names before text, say
         return True
 

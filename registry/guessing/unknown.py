@@ -16,12 +16,11 @@ from registry.guessing.formats.marked import unlike
 from registry.guessing.guess import OPEN, Asked, Given
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, is_json, is_number, tables, text_lines
 from registry.guessing.records import readable, records
-from registry.guessing.tables.decimals import otherwise
 from registry.guessing.tables.keyed import graded, matched, unmatched
 from registry.guessing.tables.keys import called, is_id
 from registry.guessing.tables.long import APART, system_column
 from registry.guessing.tables.values import several
-from registry.guessing.unread import REMEDY, answer_lists, blanks, nested
+from registry.guessing.unread import REMEDY, answer_lists, blanks, nested, numbers_otherwise
 from registry.guessing.unread_text import (
     beside_text,
     lists_of_texts,
@@ -45,7 +44,7 @@ def unknown(given: Files, asked: Asked) -> InputError:
     documents = (given.gold, *(system.document for system in given.systems))
     if (texts := several_references(given.gold, given.systems) or _texts(given)) is not None:
         return texts
-    for of_file in (lists_of_texts, _mark, _colons, _markup, nested, _broken, _row_names, otherwise):
+    for of_file in (lists_of_texts, _mark, _colons, _markup, nested, _broken, _row_names, numbers_otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
             return found
     if any(one.document.path == given.gold.path for one in given.systems):

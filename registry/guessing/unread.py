@@ -1,4 +1,4 @@
-"""Files that no reader takes, and whose lines tell what they are: speakers' turns, events in time, JSON of its own."""
+"""Files that no reader takes, whose lines tell what they are: turns of speakers, events, JSON of its own, numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from shlex import quote
 from typing import Any
 
 from registry.errors import InputError
-from registry.guessing.looks import TYPES, WORDS, is_number, tables, text_lines
+from registry.guessing.guess import OPEN
+from registry.guessing.looks import TYPES, WORDS, is_number, is_other_number, tables, text_lines
 from registry.guessing.records import records
+from registry.guessing.tables.keys import called
 from registry.readers import Document
 from registry.readers.parsing.json_entries import json_members
 
@@ -28,6 +30,8 @@ _LINES = (  # what all lines look like, and what it is
     (re.compile(r"\S+ (?:ref|hyp|op|#csid) .*"), "alignments of words to references (Kaldi)"))
 _FIRST = (  # what the first line looks like
     (re.compile(r"#begin document.*"), "coreferences (CoNLL 2012)"), (re.compile(r"%WER .*"), "reports of word errors"))
+_BESIDE = re.compile(  # a deviation, an interval, marks of the best, a currency
+    r"[$€£]\s*[\d.,]+|\*+[\d.]+\*+|[+-]?\d+(?:\.\d+)?\s*(?:±|\+/-|\(|\[|\*|†|[$€£]).*")
 _SHOWN = 40  # characters of a name
 _FEW, _MOST = 3, 8  # of what an object says of itself, of items there are more; and of what holds items
 _SHOWN_NAMES = 3
@@ -160,3 +164,20 @@ def _is_plain(entry: Any) -> bool:
     """Whether an item can be read as it is: a value, or an object of some."""
     values = list(entry.values()) if isinstance(entry, dict) else [entry, entry]
     return sum(isinstance(value, str | int | float) for value in values) > 1
+
+
+def numbers_otherwise(document: Document) -> InputError | None:
+    """Say that a file has numbers with a decimal comma, per cent, or something beside."""
+    columns = [(f" in {called(table, n)}", table.column(n).cells) for table in tables(document) if table.sure > OPEN
+               for n in range(len(table.names))]
+    lines = [line for _, line in text_lines(document) if line.strip()]
+    for where, cells in columns or [("", lines[1:])]:
+        if (cell := next(filter(is_other_number, cells), None)) is not None and all(
+                is_number(one) or is_other_number(one) for one in cells if one.strip()):
+            return InputError(f"has numbers as {cell!r}{where}, and numbers are read with a decimal point and without "
+                              "a sign of per cent; write them so", path=document.path)
+        beside = [one for one in cells if _BESIDE.fullmatch(one)]
+        if columns and 2 * len(beside) > len(cells):
+            return InputError(f"has numbers as {beside[0][:_SHOWN]!r}{where}, with something before or behind them: "
+                              "leave the numbers alone in these cells", path=document.path)
+    return None
