@@ -19,6 +19,9 @@ LARGER = of_scores(RNG.random((len(LARGE), 3)))
 NO_QUOTIENT = replace(SCORES, quotient=None)
 SKEWED = of_scores(np.stack([np.linspace(0, 1, 60) ** 9, np.full(60, 0.1)], axis=1).round(3))
 RARE, LESS_RARE, COMMON = (rare_class(300, of, ((0.8, 0.7, 0.5),) * 4).sample(RNG, 1).matrix for of in (5, 40, 80))
+SAYS = np.stack([np.arange(400) < 150, np.full(400, True)], axis=1)
+RIGHT = SAYS & (np.arange(400) % 100 > 0)[:, None]  # of the first one's answers two are wrong
+HARDLY = matrix(np.stack([RIGHT, SAYS], axis=-1))
 OPPOSED = unequal_f1(300).sample(RNG, 1).matrix
 
 
@@ -48,6 +51,7 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (NO_QUOTIENT, "holm", 119, None),
     (OPPOSED, "holm", 1000, "the systems are not exchangeable"),
     (OPPOSED, "bootstrap", 1000, None),
+    (HARDLY, "bootstrap", 1000, "in the one pair one of two systems says something in far fewer units"),
     (SKEWED, "flips", 1000, "in the one pair differences are too skewed"),
     (SKEWED, "bootstrap", 1000, None),
     *((RARE, method, 1000, "in all 6 pairs the score hangs on a class") for method in ("bootstrap", "flips", "holm")),
