@@ -25,7 +25,7 @@ from registry.guessing.tables.roles import GOLDS
 from registry.guessing.tables.wide import wide
 from registry.guessing.tables.written import are_references, beside_texts, written, written_wide
 from registry.guessing.trial import Trial
-from registry.readers import Document
+from registry.readers import Document, Texts
 
 
 def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
@@ -73,6 +73,10 @@ def _with_gold(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
 def _doubted(guess: Guess, given: Files, trial: Trial) -> Guess | None:
     """A guess as open, where no file is called the gold, and the first one may be a system's; else None."""
     gold = given.gold
+    if isinstance(guess.reader, Texts) and not guess.reader.columns and all(
+            isinstance(one.reader, Texts) and one.reader.text == guess.reader.text for one in guess.systems):
+        return replace(guess, sure=OPEN, answer=guess.answer or "--as texts", means=(
+            f"{gold.path} is the gold: {guess.means}; if it is a system's as the others, name the gold before it"))
     if _is_measured(guess):  # an odd gold, where the file is not called so
         return replace(_or_apart(guess), sure=OPEN)
     if guess.reader.name not in VALUE or not (is_answers(gold.path) or may_score_lines([

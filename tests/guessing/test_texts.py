@@ -113,3 +113,19 @@ def test_texts_of_which_others_may_be_meant_are_never_taken_in_silence(gold, giv
     """Reasons beside labels that are written otherwise, two references, and two texts of one system."""
     with pytest.raises(InputError):
         made(layout([lines(id=N, **gold), lines(id=N, **given)]), Asked())
+
+
+def test_files_of_systems_alone_are_asked_about(layout):
+    """Captions by image: none of the files is called the gold, and no column as one of references."""
+    files = [lines(image_id=N, caption=of) for of in (SENTENCES, *WRITTEN.values())]
+    assert readers(made(layout(files), Asked()))[0].text == "caption"
+    with pytest.raises(QuestionError, match="nothing tells that it is meant") as caught:
+        made(layout(files, "birch"), Asked())
+    assert "birch is the gold" in caught.value.excerpt
+    assert readers(made(layout(files, "birch"), Asked("texts")))[0].text == "caption"
+
+
+def test_what_was_heard_has_a_rate_of_errors(layout):
+    files = [lines(path=[f"{n}.mp3" for n in N], sentence=SENTENCES), *(
+        table(path=[f"{n}.mp3" for n in N], hypothesis=of) for of in WRITTEN.values())]
+    assert made(layout(files), Asked()).folder.tables["metric"][0]["name"] == "WER"

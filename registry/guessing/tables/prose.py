@@ -9,7 +9,8 @@ from statistics import mean
 from registry.guessing.guess import Asked
 from registry.guessing.looks import WORDS, Column, Table
 from registry.guessing.tables.keys import Matched, together
-from registry.guessing.words import n_words
+from registry.guessing.words import bleu_of, n_words
+from registry.metrics import CER, WER, Metric
 
 _REFERENCES = frozenset(("expected", "gold", "golden", "groundtruth", "gt", "highlights", "ref", "reference",
                          "references", "refs", "target", "targets", "truth"))
@@ -21,6 +22,7 @@ _GIVEN = _SOURCES | {"article", "code", "context", "conversation", "dialog", "di
                      "instruction", "instructions", "passage", "prompt", "query", "question", "sources", "story"}
 _PLAIN = frozenset(("content", "sentence", "segment", "str", "text"))  # say nothing at a name's end
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_RECORDING = re.compile(r".*\.(?:flac|m4a|mp3|ogg|opus|sph|wav)", re.IGNORECASE)
 
 
 def _words(name: str) -> list[str]:
@@ -77,6 +79,17 @@ def texts_of(table: Table, keys: Sequence[int], asked: Asked) -> list[int]:
             asked.kind is None and asked.metric is None and "text" not in asked.options):
         return found
     return [n for n, column in columns if any(map(str.strip, column.values)) and not column.is_numeric]
+
+
+def metric_of(table: Table, n: int) -> Metric | None:
+    """The metric of texts in a column: of what was heard, where another one names recordings, the rate of errors.
+
+    For scripts without blanks it is of characters. None is the usual one of texts.
+    """
+    of_characters = bleu_of(table.column(n).cells)
+    is_heard = any(2 * sum(_RECORDING.fullmatch(cell) is not None for cell in table.column(m).cells) > len(table.rows)
+                   for m in range(len(table.names)) if m != n)
+    return of_characters if not is_heard else WER() if of_characters is None else CER()
 
 
 def has_text_above(table: Table) -> bool:

@@ -21,12 +21,12 @@ from registry.guessing.tables.prose import (
     is_reference,
     is_source,
     is_text,
+    metric_of,
     named,
     repeats,
     texts_of,
 )
 from registry.guessing.tables.roles import passed, reading, roles_of
-from registry.guessing.words import bleu_of
 from registry.readers import Document, Texts
 
 _SAME = 0.5  # the share of texts that are the gold's, above which they may as well be right or wrong
@@ -257,7 +257,7 @@ def _guess(at: _Gold, read: _Read, said: str, *, is_rival: bool) -> Guess:
            f"items by {' and '.join(called(table, key) for key in keys)}: {n_items}" if keys else
            f"no column names the items: {n_items}, in the gold's order in all files, as resemblance says",
            means, *(f"{called(table, m)} is what they were given" for m in source.values()))
-    return Guess(gold, reader, given, why, sure, means, bleu_of(text for _, text in right),
+    return Guess(gold, reader, given, why, sure, means, metric_of(table, n),
                  answer="" if sure else answer)
 
 
@@ -285,5 +285,5 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
             means = f"texts: the reference in {called(table, n)}"
             why = (*reading(document, table, roles, names), means, *passed(table, left))
             yield Guess(document, reader, systems, why, table.sure if len(right) == 1 else OPEN, means,
-                        bleu_of(table.column(n).cells),
+                        metric_of(table, n),
                         answer="" if len(right) == 1 else f"--option {quote(f'text={table.names[n]}')}")
