@@ -109,8 +109,9 @@ def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
         enough = test.variant != "studentized" and even >= FEW_EVEN["studentized"]
         instead = "bootstrap(variant=studentized)" if enough else "more units"
         instead += ", as some system says nothing in most of them"
-    return (f"{counted(units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which {test!r} "
-            f"needs {least}: take {instead}")
+    uneven = " of unequal weight" if round(even, 1) < units else ""
+    return (f"{counted(units, 'unit')}{uneven} tell no more than {even:.1f} equal ones, of which {test!r} needs "
+            f"{least}: take {instead}")
 
 
 def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:

@@ -10,7 +10,7 @@ from registry.significance.ranks.influences import Influences
 from registry.significance.ranks.winner import winner_of
 from registry.studies.study import Row
 
-_MANY_UNITS = 200  # from which the winner's interval is known to hold (docs/studies.md)
+_MANY_UNITS = 200  # of about equal weight, from which on the winner's interval was seen to hold (docs/studies.md)
 _SKEWED = 0.015  # the squared skewness over the units from which on it is not: some 50 units that are wrong
 
 
@@ -37,8 +37,8 @@ def _doubts_of_winner(influences: Influences, best: int) -> Iterator[str]:
     A score that is high by luck has a small error then, and its interval is too short where the truth is.
     """
     if influences.n_units < _MANY_UNITS:
-        yield (f"{counted(influences.n_units, 'unit')}: the winner's corrected interval is known to hold from "
-               f"{_MANY_UNITS} on")
+        yield (f"{counted(influences.n_units, 'unit')}: the winner's corrected interval was seen to hold from "
+               f"{_MANY_UNITS} of about equal weight on")
     of = influences.of_units[:, best]
     if (of**3).sum() < 0 and (of**3).sum() ** 2 > _SKEWED * (of**2).sum() ** 3:
         yield ("the best one loses most of what it loses in few units, and its error is hardly known: the winner's "
