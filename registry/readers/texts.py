@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -12,8 +11,6 @@ from registry.readers.base import SegmentReader
 from registry.readers.order import misplaced
 from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, as_text, shown
-
-_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')  # its own quotes are doubled
 
 
 class Texts(TableReader, SegmentReader):
@@ -86,13 +83,18 @@ class Texts(TableReader, SegmentReader):
         if self.syntax != "delimited" or self.separator in ("comma", "semicolon"):
             return
         quoted = [(text, of) for text, of in texts if text[0] == text[-1] == '"' and len(text) > 1]
-        found = next((of for text, of in quoted if _QUOTED.fullmatch(text)), None)
+        found = next((of for text, of in quoted if _has_doubled_quotes(text[1:-1])), None)
         if found is None and 1 < len(quoted) == len(texts):
             found = quoted[0][1]
         if found is not None:
             raise document.error(f"{column!r} stands in double quotes as in CSV, which between tabs are a part of the "
                                  "text and would count as words; write the file with commas, as pandas' to_csv does "
                                  "without `sep`, and say separator = \"comma\"", found.line, found.key)
+
+
+def _has_doubled_quotes(text: str) -> bool:
+    """Whether a text has double quotes, all of them in pairs."""
+    return '""' in text and '"' not in text.replace('""', "")
 
 
 def _text(cell: Any, column: str, row: Row, document: Document) -> str:

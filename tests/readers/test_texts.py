@@ -1,11 +1,14 @@
 """Texts of items in tables: references, sources and what systems wrote, by keys."""
 
+from contextlib import nullcontext
+
 import pytest
 import sacrebleu
 
 from registry.errors import InputError
 from registry.metrics import METRICS
 from registry.readers import READERS, Document
+from tests.fuzz.trial import at_most
 
 GOLD = """{"id": "a", "src": "Der Hund schläft heute.", "refs": ["The dog sleeps today.", "The dog is asleep."], "n": 1}
 {"id": "b", "src": "Es regnet oft hier.", "refs": ["It often rains here.", "It rains here\\nquite a lot."], "n": 2}
@@ -79,3 +82,12 @@ def test_numbered_rows_that_are_shuffled_are_refused():
         for check in (True, False):
             of = reader(item=[], syntax="jsonl", check_order=check)
             assert (of.implausible(items, of.read_answers(given)) is not None) == (is_told and check)
+
+
+def test_very_many_quotes_take_no_time():
+    """Half a million pairs, and one quote more: the former are CSV's, the latter are the text's own."""
+    pairs = '"' * 10**6
+    for cell, is_told in ((f'"{pairs}"', True), (f'"{pairs}""', False)):
+        document = Document("s", f"id\ttext\na\t{cell}\nb\tyes\n".encode())
+        with at_most(5), pytest.raises(InputError, match="in double quotes as in CSV") if is_told else nullcontext():
+            reader().read_answers(document)
