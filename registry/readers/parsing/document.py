@@ -46,7 +46,7 @@ _CONTAINERS = {
         b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}.items()},
     b"%PDF-": "a PDF; give plain text",
     b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
-    b"\x80": "a pickle of Python; write it as text, or in JSON",
+    **dict.fromkeys((b"\x80\x04", b"\x80\x05"), "a pickle of Python; write it as text, or in JSON"),
 }
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
