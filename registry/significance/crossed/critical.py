@@ -2,11 +2,12 @@
 
 The squared difference is held against the sum of t^2 V over the sources: V is what a source adds to the squared
 standard error, and t the quantile of Student's distribution with the degrees of freedom that V is estimated with
-(Banerjee 1961). The level is kept however large each source is. A chi-squared variable of one degree of freedom exceeds
-x with a probability that is convex in x; so the difference exceeds the sum at most as often as the sources, weighted by
-their shares of the variance, exceed their own quantiles, which each of them does as often as the level says. The
-estimates need not be independent of each other. Satterthwaite's degrees of freedom of all sources together reject too
-often: in 12.5 % at 5 % where one system's two runs make up most of the variance (docs/significance.md).
+(Banerjee 1961). The level is kept however large each source is, where each V is estimated by itself. A chi-squared
+variable of one degree of freedom exceeds x with a probability that is convex in x; so the difference exceeds the sum at
+most as often as the sources, weighted by their shares of the variance, exceed their own quantiles, which each of them
+does as often as the level says. The estimates need not be independent of each other. Satterthwaite's degrees of freedom
+of all sources together reject too often: in 12.5 % at 5 % where one system's two runs make up most of the variance
+(docs/significance.md).
 """
 
 from __future__ import annotations
