@@ -64,6 +64,16 @@ class HalfSums:
         """The standard deviation of either coordinate."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
+    def most(self, rows: Ints) -> Floats:
+        """The largest first coordinate that B can have with each second one, or a little more: the rim of its hull."""
+        up = np.where(self.vectors[:, 1:] < 0, -self.vectors, self.vectors)
+        over, rise = (up * self.counts[:, None])[up[:, 1] > 0].T
+        order = np.argsort(-over / rise)
+        start = self.counts @ np.where(self.vectors[:, 1] < 0, self.vectors[:, 0],
+                                       np.where(self.vectors[:, 1] > 0, 0, np.maximum(self.vectors[:, 0], 0)))
+        steps = (np.cumsum(np.append(first, side[order])) for first, side in ((rows[0], rise), (start, over)))
+        return np.interp(rows, *steps) + 1e-6
+
     def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
         """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.
 

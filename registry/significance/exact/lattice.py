@@ -60,8 +60,9 @@ def log_probability(vectors: Ints, region: Region) -> float:
     """
     sums = HalfSums.of(vectors)
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
-    starts = region.thresholds(np.arange(low[1], high[1] + 1))
-    runs = _runs(starts <= high[0], low[1])
+    rows = np.arange(low[1], high[1] + 1)
+    starts = region.thresholds(rows)
+    runs = _runs(starts <= sums.most(rows), low[1])
     if not runs:
         return -math.inf
     if _is_small(vectors, low, high):
@@ -198,9 +199,7 @@ class _Tail:
 
         Any point gives the right probability; one near the likeliest gives it without loss of digits.
         """
-        spread = self.sums.deviations(np.zeros(2))[1]
-        mean = (self.low[1] + self.high[1]) / 2
-        left, right = (float(np.clip(mean + side * (40 * spread + 1), *run)) for side in (-1, 1))
+        left, right = map(float, run)
 
         def boundary(row: float) -> Floats:
             return np.array([np.clip(region.threshold(row), self.low[0], self.high[0]), row])
