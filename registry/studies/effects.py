@@ -161,7 +161,9 @@ class Best(_OfAllBoards):
         if self.method != "holm":
             return rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
         pairs = list(combinations(range(len(board.members)), 2))
-        return rank_sets_of_tests(Permutation().run(matrix, pairs, case.settings), len(board.members), alpha=alpha)
+        results = Permutation().run(matrix, pairs, case.settings)
+        as_many = len({of_system.shape[1] for of_system in matrix.runs or ()}) <= 1  # else labellings are not symmetric
+        return rank_sets_of_tests(results, len(board.members), alpha=alpha, one_sided=0.5 if as_many else 1.0)
 
     def _reading(self, case: Case) -> list[str]:
         level = f"{100 * (1 - case.request.significance.alpha):g} %"

@@ -85,3 +85,18 @@ def test_one_system_has_nothing_to_be_compared_with(task, registry, scored):
     scored(task)
     for command in ("effects", "best"):
         assert "nothing to compare" in registry(command, exit_code=4).stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [(5, 5), (5, 7)])
+def test_ranks_of_relabelled_runs_halve_no_p_of_unlike_numbers_of_runs(task, registry, scored, runs):
+    """At a level between a half of p and p: labellings of as many runs of each are symmetric, others need not be."""
+    task.gold = {f"i{n}": "yes" for n in range(30)}
+    task.documents, task.systems = None, {}
+    task.runs = {name: {f"r{k}": {key: "no" if n < k % 4 + wrong else "yes" for n, key in enumerate(task.gold)}
+                        for k in range(m)} for name, m, wrong in zip("ab", runs, (1, 3), strict=True)}
+    task.significance = {"test": "permutation", "runs": "random", "seed": 1}
+    scored(task)
+    (pair,) = registry("pairs", "--format", "json").json
+    best = registry("best", "--method", "holm", "--alpha", f"{0.75 * pair['p_value']:.6f}", "--format", "json").json
+    assert [row["may_be_best"] for row in best] == [True, len(set(runs)) > 1]

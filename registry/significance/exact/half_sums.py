@@ -65,14 +65,18 @@ class HalfSums:
         return np.sqrt(np.diag(self.covariance(tilt)))
 
     def most(self, rows: Ints) -> Floats:
-        """The largest first coordinate that B can have with each second one, or a little more: the rim of its hull."""
-        up = np.where(self.vectors[:, 1:] < 0, -self.vectors, self.vectors)
-        over, rise = (up * self.counts[:, None])[up[:, 1] > 0].T
-        order = np.argsort(-over / rise)
-        start = self.counts @ np.where(self.vectors[:, 1] < 0, self.vectors[:, 0],
-                                       np.where(self.vectors[:, 1] > 0, 0, np.maximum(self.vectors[:, 0], 0)))
-        steps = (np.cumsum(np.append(first, side[order])) for first, side in ((rows[0], rise), (start, over)))
-        return np.interp(rows, *steps) + 1e-6
+        """The largest first coordinate that B can have, or a little more, in each of all rows (second coordinates).
+
+        It is the rim of the hull of B. The first row has all vectors that lead down and none that leads up; from there
+        the former go and the latter come, those first that gain the most per row.
+        """
+        over, rise = self.vectors.T * self.counts
+        level = rise == 0
+        start = over[rise < 0].sum() + np.maximum(over[level], 0).sum()
+        gains, steps = (over * np.sign(rise))[~level], np.abs(rise[~level])
+        order = np.argsort(-gains / steps)
+        edges = np.cumsum(np.concatenate([[[start], [rows[0]]], [gains[order], steps[order]]], axis=1), axis=1)
+        return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
     def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
         """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.

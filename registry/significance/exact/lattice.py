@@ -238,9 +238,9 @@ def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Int
     steps = -tilt[0] * np.arange(across)  # from there on
     if (edge + np.maximum(0, steps[across - 1 - begins[inside]])).max(initial=-math.inf) > 100:
         return 0.0, math.inf  # the tilt has overshot
-    along, edges = np.exp(steps), np.exp(edge)
+    with np.errstate(over="ignore", invalid="ignore"):  # an error that is no number is too large
+        along, edges = np.exp(steps), np.exp(edge)
+        squares = np.cumsum(along * along)[across - 1 - begins[inside]]
+        error = 1e-15 * np.linalg.norm(masses) / math.sqrt(masses.size) * np.sqrt(edges * edges @ squares)
     from_edge = sliding_window_view(np.concatenate([np.zeros(across), along]), across)[across - begins[inside]]
-    tail = float(edges @ np.einsum("ij,ji->i", from_edge, masses[:, inside]))
-    squares = np.cumsum(along * along)[across - 1 - begins[inside]]
-    spread = np.linalg.norm(masses) / math.sqrt(masses.size)
-    return tail, 1e-15 * float(spread * np.sqrt(edges * edges @ squares))
+    return float(edges @ np.einsum("ij,ji->i", from_edge, masses[:, inside])), float(error)

@@ -97,11 +97,19 @@ def rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method
     return RankSets.of(wins, marginal_wins, marginal_losses, possible, leads)
 
 
-def rank_sets_of_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05) -> RankSets:
+def rank_sets_of_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
+                       one_sided: float = 0.5) -> RankSets:
     """Bound the ranks of all systems by two-sided p-values of all pairs (in the order of `combinations`), by Holm.
 
     As sure as the p-values are, however few units there are; they say nothing of how far the best one leads. A p-value
     that is undefined tells no systems apart.
+
+    Args:
+        results: Of a two-sided test.
+        systems: How many there are.
+        alpha: 1 - the level.
+        one_sided: The share of a p-value that is at least the one-sided one of the better system: a half where the
+            distribution under the null hypothesis is symmetric, and 1 where it need not be.
     """
     p = np.ones((systems, systems))
     better = np.zeros((systems, systems), dtype=bool)
@@ -118,8 +126,8 @@ def rank_sets_of_tests(results: Sequence[PairResult], systems: int, *, alpha: fl
     for system in range(systems):
         others = np.arange(systems) != system
         own[system, others] = adjust(p[system, others], "holm") <= alpha
-    one_sided = np.where(better.T, p / 2, 1.0).min(axis=1)  # that another system is better
-    return RankSets.of(wins & better, own & better, own & better.T, one_sided * max(1, systems - 1) > alpha,
+    least = np.where(better.T, p * one_sided, 1.0).min(axis=1)  # that another system is better
+    return RankSets.of(wins & better, own & better, own & better.T, least * max(1, systems - 1) > alpha,
                        np.full((2, systems), np.nan))
 
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from registry.metrics import SpanF
 from registry.significance import Permutation, Settings, StatisticMatrix
@@ -47,3 +48,23 @@ def test_where_every_swap_brings_f1s_nearer_only_none_and_all_are_as_extreme(see
     found = Permutation().run(matrix, [(0, 1)], Settings())
     assert METHODS[found.method[0]] == "exact"
     assert found.log10_p[0] == pytest.approx((1 - n) * np.log10(2), rel=1e-14)
+
+
+@pytest.mark.parametrize("sizes", [(600, 40, 20), (900, 60, 9), (1500, 20, 60)])
+def test_clear_differences_of_f1_are_the_sum_of_binomials(sizes):
+    """One answer to a unit: A's hits that B has not, B's spurious answers, and B's hits that A has not."""
+    kinds = np.array([[[1, 1, 1], [0, 0, 1]], [[0, 0, 0], [0, 1, 0]], [[0, 0, 1], [1, 1, 1]]])
+    metric = SpanF()
+    matrix = StatisticMatrix(np.repeat(kinds, sizes, axis=0).astype(float), metric.score, quotient=metric.quotient)
+    found = Permutation().run(matrix, [(0, 1)], Settings())
+    kept = np.indices([n + 1 for n in sizes])
+    swapped = np.array(sizes)[:, None, None, None] - kept
+    (hits_a, said_a, gold_a), (hits_b, said_b, gold_b) = (
+        np.einsum("kc,k...->c...", kinds[:, a], kept) + np.einsum("kc,k...->c...", kinds[:, b], swapped)
+        for a, b in ((0, 1), (1, 0)))
+    under = (said_a + gold_a) * (said_b + gold_b)
+    over = np.abs(hits_a * (said_b + gold_b) - hits_b * (said_a + gold_a))
+    extreme = over * under[-1, -1, -1] >= over[-1, -1, -1] * under
+    log_p = sum(stats.binom.logpmf(kept[n], size, 0.5) for n, size in enumerate(sizes))
+    assert METHODS[found.method[0]] == "exact"
+    assert found.log10_p[0] == pytest.approx(special.logsumexp(log_p[extreme]) / np.log(10), rel=1e-12)

@@ -217,14 +217,15 @@ def test_groups_of_pairs_and_threads_change_nothing_but_what_is_at_the_edge(monk
     assert grouped.wins.sum() >= found.wins.sum() - 4
 
 
-def test_tests_of_pairs_bound_ranks_by_holm():
-    """All pairs are one family for the ranks, those of a system one for its own, and halves of p the best's."""
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_tests_of_pairs_bound_ranks_by_holm(share):
+    """All pairs are one family for the ranks, those of a system one for its own, and shares of p the best's."""
     scores = (np.random.default_rng(10).random((40, 4)) < [0.4, 0.7, 0.7, 0.95]).astype(float)
     pairs = list(itertools.combinations(range(4), 2))
     results = Permutation().run(matrix(scores, quotient=((1, 0), (0, 1))), pairs, Settings())
     assert {result.method for result in results} == {"exact"}
     p, gains = [result.p_value for result in results], [result.difference for result in results]
-    found = rank_sets_of_tests(results, 4)
+    found = rank_sets_of_tests(results, 4, one_sided=share)
     for (a, b), adjusted, gain in zip(pairs, adjust(np.array(p), "holm"), gains, strict=True):
         assert found.wins[(a, b) if gain > 0 else (b, a)] == (adjusted <= 0.05)
     assert found.wins.any()
@@ -235,7 +236,7 @@ def test_tests_of_pairs_bound_ranks_by_holm():
         ahead = [(gains[n] > 0) == (pairs[n][0] == system) for n in own]
         assert found.marginal_high[system] == 4 - sum((adjusted <= 0.05) & ahead)
         assert found.marginal_low[system] == 1 + sum((adjusted <= 0.05) & ~np.array(ahead))
-        behind = [p[n] / 2 for n, is_ahead in zip(own, ahead, strict=True) if not is_ahead]
+        behind = [p[n] * share for n, is_ahead in zip(own, ahead, strict=True) if not is_ahead]
         assert found.possible[system] == (min(behind, default=1) * 3 > 0.05)
 
 
