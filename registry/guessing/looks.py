@@ -64,6 +64,11 @@ class Table:
         """Whether it is an object in JSON with the items by their names: those, and no column, name them then."""
         return self.written == f"JSON, one {OF_ITEMS}"
 
+    @property
+    def columns(self) -> list[Column]:
+        """All columns, in their order."""
+        return [self.column(n) for n in range(len(self.names))]
+
     def column(self, n: int) -> Column:
         """The column in place `n`."""
         if n not in self._columns:

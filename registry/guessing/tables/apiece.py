@@ -10,8 +10,7 @@ from shlex import quote
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import NO_NUMBER, Column, Table, tables, text_lines
-from registry.guessing.tables.keyed import table_reader
-from registry.guessing.tables.keys import called, is_id, may_name, naming, summary, together
+from registry.guessing.tables.keys import Matched, called, is_id, may_name, naming, summary, together
 from registry.guessing.tables.long import directions, is_measure, is_size
 from registry.metrics import Mean
 from registry.readers import Document
@@ -33,7 +32,7 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
         return
     theirs = [next((ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None), None)
               for given in everyone[1:]]
-    alone = [(n,) for n in range(len(table.names)) if table.column(n).is_key and may_name(table, n)]
+    alone = [(n,) for n, column in enumerate(table.columns) if column.is_key and may_name(table, n)]
     named = sorted(alone, key=lambda of: (not table.column(of[0]).is_printable, table.names[of[0]] != "item",
                                           not is_id(table.names[of[0]])))
     keys = next((of for of in chain(named, naming(table)) if all(
@@ -52,7 +51,7 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
         raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
                          "all files", path=gold.path, item=last)
     for n in columns:
-        for guess in _of_column((gold, table, of_reader, n), everyone, asked):
+        for guess in _of_column(Matched(everyone[0], table, of_reader), n, everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
@@ -107,10 +106,8 @@ def may_score_lines(documents: Sequence[Document]) -> bool:
         _are_measures(Column(of)) for of in (lines, lines[1:])) for lines in found)
 
 
-def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Sequence[Given],
-               asked: Asked) -> Iterator[Guess]:
-    document, table, keys, score = of
-    reader = table_reader("scores", table, keys, {"score": score})
+def _of_column(of: Matched, score: int, everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
+    table, reader = of.table, of.reader("scores", {"score": score})
     name = table.names[score] if table.header else "score"
     systems = tuple(System(given.name, given.document, reader) for given in everyone)
     higher, lower = directions(table.names[score])
@@ -118,10 +115,8 @@ def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Seque
         if asked.options.get("better", better) != better or ((higher or lower) and not named):
             continue
         is_sure = "better" in asked.options or (bool(named) and not (higher and lower))
-        yield Guess(document, table_reader("scores", table, keys, {}), systems, (
-            f"{document.path}: {table.written}; {table.why}",
-            f"items by {' and '.join(called(table, n) for n in keys) or 'the number of the row'}: "
-            f"{counted(len(table.rows), 'item')}",
+        yield Guess(of.given.document, of.reader("scores", {}), systems, (
+            *of.told,
             f"no gold: {counted(len(systems), 'file')} have scores in {called(table, score)}, each those of a system",
             f"their mean, {better} is better"), SURE if is_sure else LIKELY,
             f"each file has scores of a system in {called(table, score)}, of which {better} ones are better",

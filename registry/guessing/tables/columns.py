@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from registry.guessing.guess import SURE, Given
+from registry.guessing.guess import SURE
 from registry.guessing.looks import Column
 from registry.guessing.tables.answering import Pairing
 from registry.guessing.tables.keys import Matched
@@ -28,8 +28,7 @@ def readings(found: Sequence[Pairing], matched: Sequence[Matched]) -> Iterator[
         elif of.value not in done:
             done.add(of.value)
             (file,) = matched
-            yield replace(of, sure=SURE), [(replace(file, given=Given(file.table.names[n], file.given.document)), n)
-                                           for n in (one.columns[0] for one in same)]
+            yield replace(of, sure=SURE), [(file.of_column(n), n) for n in (one.columns[0] for one in same)]
 
 
 def _are_systems(file: Matched, columns: Sequence[int]) -> bool:

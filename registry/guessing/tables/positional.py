@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from statistics import mean
 
 from registry.errors import counted
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, header, is_number, single, tables, text_lines
 from registry.guessing.records import repair
-from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
-from registry.guessing.tables.keys import called, counts, is_id, is_sorted, may_name, naming
+from registry.guessing.tables.keyed import VALUE, is_header_of_all, told_renamed
+from registry.guessing.tables.keys import Matched, called, counts, is_id, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.guessing.words import n_words
 from registry.readers import Document
@@ -69,7 +69,7 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
         chosen = [one for one in fitting if one is not None]
         if len(chosen) < len(systems):
             continue
-        if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
+        if asked.options.get("header") is not False and is_header_of_all(one.table for one in (right, *chosen)):
             continue
         if all(one.of_labels and one.cells == right.cells for one in chosen):
             continue  # what all systems have as the gold has it is no answer
@@ -88,15 +88,15 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
 
 def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]], kind: Kind) -> Guess:
     of_gold, of_system = VALUE[kind.format]
-    read = tuple(System(given.name, given.document, table_reader(
-        kind.format, rows.table, (), {of_system: rows.column},
-        options=renamed(kind.format, {*right.cells}, {*rows.cells}))) for given, rows in systems)
+    read = tuple(Matched(given, rows.table, ()).system(kind.format, {of_system: rows.column}, renamed(
+        kind.format, {*right.cells}, {*rows.cells})) for given, rows in systems)
     why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
            f"{_ordered([rows for _, rows in systems])}: taken to be in the gold's order, "
            f"{counted(len(right.cells), 'item')}", *told_renamed(read))
     sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
-    return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
-                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
+    reader = Matched(Given("", gold), right.table, ()).reader(kind.format, {of_gold: right.column})
+    return Guess(gold, reader, read, why, sure, kind.means, kind.metric,
+                 answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
 
 
 def _ordered(systems: Sequence[_Rows]) -> str:
