@@ -135,21 +135,26 @@ class _Json(LogFile):
     """A log that is one JSON file."""
 
     @cached_property
-    def header(self) -> Any:
+    def whole(self) -> Any:
+        """All of it."""
         return whole_json(self.document)
 
+    @property
+    def header(self) -> Any:
+        return self.whole
+
     def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
-        samples = self.header.get("samples") or []
+        samples = self.whole.get("samples") or []
         yield from ((entry, self.place) for entry in _listed(samples, self.place, "samples"))
 
     def reductions(self) -> Any:
-        return self.header.get("reductions")
+        return self.whole.get("reductions")
 
     def check(self) -> None:
         member(self.header, "eval", of=dict, place=self.place)
 
 
-class _ReadByInspect(LogFile):
+class _ReadByInspect(_Json):
     """A log of either kind, as the Inspect that is installed reads it."""
 
     def __init__(self, document: Document, file: Path) -> None:
@@ -161,17 +166,8 @@ class _ReadByInspect(LogFile):
         return self._read(header_only=True)
 
     @cached_property
-    def _whole(self) -> Any:
+    def whole(self) -> Any:
         return self._read(header_only=False)
-
-    def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
-        yield from ((entry, self.place) for entry in self._whole["samples"] or [])
-
-    def reductions(self) -> Any:
-        return self._whole["reductions"]
-
-    def check(self) -> None:
-        pass
 
     def _read(self, *, header_only: bool) -> Any:
         from inspect_ai.log import read_eval_log
