@@ -24,6 +24,8 @@ PAIRED = 50  # columns of a gold, at the most, each of which is held against eac
 TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")  # of spans
 PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
           ("startOffset", "endOffset"), ("from", "to"))  # of spans
+DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))  # the column that names them
+ENOUGH_DOCUMENTS = 10  # of fewer, whole ones can hardly be tested
 WORDS = 3  # of a segment of text, on average: fewer may be labels
 EVEN = 0.95  # the share of lines that are as lines should be; the others are told of by the reader
 _DEEPEST = 2  # objects within an object whose members are columns
@@ -118,6 +120,11 @@ class Column:
         """Whether all cells are whole numbers."""
         return self.is_numeric and all(float(cell).is_integer() for cell in self.values)
 
+    @property
+    def is_of_decimals(self) -> bool:
+        """Whether all cells are numbers, of which some are not whole."""
+        return self.is_numeric and not self.is_whole
+
 
 def is_number(text: str) -> bool:
     """Whether readers of tables take a cell as a number."""
@@ -199,7 +206,8 @@ def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str, le
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
                                if as_text(value) is not None or isinstance(value, float)))
     if least <= len(names) <= MOST_COLUMNS:
-        cells = [[_cell(row.get(name)) for name in names] for row in rows]
+        cells = [[repr(cell) if isinstance(cell, float) else as_text(cell) or "" for cell in map(row.get, names)]
+                 for row in rows]
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
 
 
@@ -210,10 +218,6 @@ def _within(entry: Mapping[str, Any], path: str = "", depth: int = _DEEPEST) -> 
             yield path + name, value
         elif depth and "." not in name:
             yield from _within(value, f"{path}{name}.", depth - 1)
-
-
-def _cell(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else as_text(value) or ""
 
 
 def _delimited(document: Document, separator: Separator, comment: str | None,

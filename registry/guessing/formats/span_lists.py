@@ -11,7 +11,7 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import PLACES, TYPES, WORDS, Column
+from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column
 from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
 from registry.readers.parsing.json_entries import ABSENT, at_path, followed
@@ -19,11 +19,9 @@ from registry.readers.tables import as_text
 
 _GOLDS = re.compile(r"(?<![a-z])(gold|golds|truth|reference|labels?)(?![a-z])", re.I)
 _ID = re.compile(r"(?i)(.*[_.-])?(id|ids|uid|key|item|name|doc|document|hash)|.*I[dD]")
-_DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
 _DEEPEST = 4  # objects within objects
 _LOOKED_AT = 100  # items in which lists are looked for
 _COMMON = 0.5  # the share of items that gold and system have in common at the least
-_ENOUGH = 10  # documents: of fewer, whole ones can hardly be tested
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ def _guesses(gold: _List, systems: Sequence[tuple[str, _List]], sure: int) -> It
     if named is None:
         return
     keys, why, of_items = named
-    groups = next((name for name in gold.of.rows[0] if name.casefold() in _DOCUMENTS and [name] != keys), None)
-    attributes = [groups] if groups and _ENOUGH <= len(gold.cells(groups).values) < len(gold.of.rows) else []
+    groups = next((name for name in gold.of.rows[0] if name.casefold() in DOCUMENTS and [name] != keys), None)
+    attributes = [groups] if groups and ENOUGH_DOCUMENTS <= len(gold.cells(groups).values) < len(gold.of.rows) else []
     inclusive = any(one.is_inclusive for one in (gold, *(one for _, one in systems)))
     types = Counter(span[2] for spans in gold.spans for span in spans if gold.type)
     shown = ", ".join(name for name, _ in types.most_common(5)) + (" ..." if len(types) > 5 else "")

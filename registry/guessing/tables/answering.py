@@ -257,7 +257,7 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
                 "score", one.table.names, called)}
         options.append([n for n in cells if sum(map(is_known, cells[n])) > _MOST * len(cells[n])] or [
-            n for n in cells if are_decimals and one.table.column(n).is_numeric and not one.table.column(n).is_whole])
+            n for n in cells if are_decimals and one.table.column(n).is_of_decimals])
     if not all(options):
         return None
     found = [columns for columns in _shared(matched, options) if len(matched) == 1 or len({tuple(one.aligned(

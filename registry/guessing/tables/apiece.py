@@ -96,7 +96,7 @@ def _tells(files: Sequence[Table], keys: tuple[int, ...], n: int) -> bool:
 def _are_measures(column: Column) -> bool:
     """Whether values may be what each item scored, as a gold's or a system's: decimals, right and wrong."""
     is_right = any({cell.strip().casefold() for cell in column.values} <= of for of in _RIGHT)
-    return is_right or (column.is_numeric and not column.is_whole)
+    return is_right or column.is_of_decimals
 
 
 def may_score_lines(documents: Sequence[Document]) -> bool:

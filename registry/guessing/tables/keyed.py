@@ -9,19 +9,17 @@ from shlex import quote
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import Table, is_number, tables
+from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
 from registry.guessing.tables.columns import readings
 from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
 
-DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
 _WIDE, _KEYS = 50, 100  # columns of a table of fewer rows, which is rather one torn line; keys that are tried
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
-ENOUGH = 10  # documents: of fewer, whole ones can hardly be tested
 VALUE = {"labels": ("label", "label"), "scores": ("gold", "score")}  # what a gold's and a system's column are called
 
 
@@ -199,7 +197,7 @@ def _guess(gold: Matched, value: int, matched: Sequence[tuple[Matched, int]], ki
     groups = next((n for n, name in enumerate(table.names) if n not in (*keys[-1:], value)
                    and name.casefold() in DOCUMENTS), None)
     attributes: tuple[str, ...] = ()
-    if groups is not None and ENOUGH <= (n_documents := len(table.column(groups).values)) < len(table.rows):
+    if groups is not None and ENOUGH_DOCUMENTS <= (n_documents := len(table.column(groups).values)) < len(table.rows):
         attributes = (table.names[groups],)
         why.append(f"{called(table, groups)} names {n_documents} documents, whose items are not independent: whole "
                    "documents are swapped")

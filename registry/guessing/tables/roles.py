@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from registry.errors import counted
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import Asked, Given
-from registry.guessing.looks import Column, Table, is_number
-from registry.guessing.tables.keyed import DOCUMENTS
+from registry.guessing.looks import DOCUMENTS, Column, Table, is_number
 from registry.guessing.tables.keys import Matched, counts, is_id, naming, summary, together
 from registry.readers import Document
 

@@ -6,7 +6,6 @@ import re
 
 from registry.errors import InputError
 from registry.guessing.guess import Asked
-from registry.guessing.looks import Column
 from registry.guessing.tables.keys import called, summary
 from registry.guessing.tables.long import directions, is_measure, is_size, long_form, system_column
 from registry.guessing.tables.roles import Roles, is_gold
@@ -33,8 +32,8 @@ def check_shape(roles: Roles, asked: Asked) -> None:
         raise InputError(f"each row compares two systems, in the columns {' and '.join(sorted(pair))}; boards are of "
                          "each system's own scores: a row for each item, and a column for each system",
                          path=document.path)
-    if (system := next((n for name, n in places.items() if _names_systems(name) and not _are_decimals(
-            table.column(n))), None)) is not None:
+    if (system := next((n for name, n in places.items() if _names_systems(name) and not table.column(
+            n).is_of_decimals), None)) is not None:
         if 2 * len(table.column(system).values) > len(table.rows):  # most have one row
             raise InputError(f"rows seem to be systems, by {called(table, system)}, and columns what is measured of "
                              "them; a board needs the scores of all items: a row for each item, and a column for each "
@@ -67,23 +66,14 @@ def _check_sure(roles: Roles, asked: Asked) -> None:
     right = next((n for n in (*roles.flags, *roles.words) if is_gold(table.names[n]) and len(
         table.column(n).values) == _TWO), None)
     if right is None or right in roles.numbers or len(roles.numbers) < _TWO or "better" in asked.options or not all(
-            _are_shares(table.column(n)) and not any(directions(table.names[n])) for n in roles.numbers):
+            table.column(n).is_of_decimals and all(0 <= float(cell) <= 1 for cell in table.column(n).values)
+            and not any(directions(table.names[n])) for n in roles.numbers):
         return
     raise InputError(f"{called(table, right)} has two labels, {' and '.join(sorted(table.column(right).values))}, and "
                      "other columns have numbers from 0 to 1, as of how sure systems are: for rank correlation write 1 "
                      "for the label of which more is more, 0 for the other, and say --as scores; or write the labels "
                      "that systems decide for. If they are what each scored, say --option better=higher",
                      path=roles.path)
-
-
-def _are_shares(column: Column) -> bool:
-    """Whether a column has numbers from 0 to 1, not all of them whole."""
-    return column.is_numeric and not column.is_whole and all(0 <= float(cell) <= 1 for cell in column.values)
-
-
-def _are_decimals(column: Column) -> bool:
-    """Whether a column is of numbers that name nothing, though it is called `system`: what systems scored."""
-    return column.is_numeric and not column.is_whole
 
 
 def _names_systems(name: str) -> bool:

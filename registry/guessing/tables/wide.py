@@ -123,12 +123,8 @@ def _with_gold(roles: Roles, golds: Sequence[int], asked: Asked) -> Iterator[Gue
 def _is_beside(table: Table, n: int) -> bool:
     """Whether a column beside a gold is no answer to it, by its name: a size, a time, or another key."""
     name = table.names[n]
-    return is_size(name) or _is_identifier(table, n) or is_cost(name) or bool(_PLACE.search(name.casefold()))
-
-
-def _is_identifier(table: Table, n: int) -> bool:
-    """Whether a column names the rows beside that which does."""
-    return is_id(table.names[n]) and table.column(n).is_key
+    is_key = is_id(name) and table.column(n).is_key
+    return is_size(name) or is_key or is_cost(name) or bool(_PLACE.search(name.casefold()))
 
 
 def _is_like(column: Column, right: Column) -> bool:
