@@ -99,7 +99,7 @@ class Wide(Importer):
             for (column, found), cell in zip(scores.items(), row.cells, strict=True):
                 if row.key in found:
                     raise standing_twice(row.key, place, found[row.key][1])
-                found[row.key] = (reader.number(cell, column, row, document), place)
+                found[row.key] = (reader.number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
         return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
