@@ -11,7 +11,7 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import ABSENT, at_path, followed, no_column
+from registry.readers.parsing.json_entries import ABSENT, at_path, no_column
 from registry.readers.tables import Row, TableReader, as_number, as_text, is_unscored, shown
 from registry.values import TERSE
 
@@ -124,11 +124,10 @@ class Spans(TableReader, SpanReader):
 
     def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row, score: str | None) -> Span:
         """Read a span that stands in a list: an object, or a list of its parts."""
-        is_object = isinstance(of_list, Mapping)
-        cells = [at_path(of_list, name) if is_object else followed(of_list, name.split(".")) for name in wanted]
+        cells = [at_path(of_list, name) for name in wanted]
         if ABSENT in cells:
             name = wanted[cells.index(ABSENT)]
-            why = no_column(of_list, name) if is_object else f"it has no place {name!r}"
+            why = no_column(of_list, name) if isinstance(of_list, Mapping) else f"it has no place {name!r}"
             raise row.error(f"a span is {shown(of_list)}: {why}")
         span = self._span(row._replace(cells=cells), score)
         if span is None:
