@@ -202,7 +202,7 @@ def single(document: Document) -> list[Table]:
 
 
 def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str, least: int = 2) -> Iterator[Table]:
-    rows = [dict(_within(row)) for row in rows]
+    rows = [dict(members_within(row, _DEEPEST)) for row in rows]
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
                                if as_text(value) is not None or isinstance(value, float)))
     if least <= len(names) <= MOST_COLUMNS:
@@ -211,13 +211,13 @@ def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str, le
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
 
 
-def _within(entry: Mapping[str, Any], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+def members_within(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
     """What stands in an object, and by their paths in those within it, as readers know columns."""
     for name, value in entry.items():
         if not isinstance(value, Mapping):
             yield path + name, value
         elif depth and "." not in name:
-            yield from _within(value, f"{path}{name}.", depth - 1)
+            yield from members_within(value, depth - 1, f"{path}{name}.")
 
 
 def _delimited(document: Document, separator: Separator, comment: str | None,

@@ -11,10 +11,10 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column
+from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column, members_within
 from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
-from registry.readers.parsing.json_entries import ABSENT, at_path, followed
+from registry.readers.parsing.json_entries import ABSENT, at_path
 from registry.readers.tables import as_text
 
 _GOLDS = re.compile(r"(?<![a-z])(gold|golds|truth|reference|labels?)(?![a-z])", re.I)
@@ -39,7 +39,7 @@ class _List:
     def spans(self) -> list[tuple[tuple[Any, ...], ...]]:
         """The spans of every row: start, end, type."""
         names = [name for name in (self.start, self.end, self.type) if name]
-        return [tuple(sorted(tuple(_within(span, name) for name in names) for span in at_path(row, self.column) or ()))
+        return [tuple(sorted(tuple(at_path(span, name) for name in names) for span in at_path(row, self.column) or ()))
                 for row in self.of.rows]
 
     @cached_property
@@ -187,8 +187,8 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
 
 
 def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
-    return all(type(_within(span, name)) is int for span in spans for name in (start, end)) and (
-        not type_ or all(isinstance(_within(span, type_), str) and _within(span, type_) for span in spans))
+    return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
+        not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) for span in spans))
 
 
 def _answering(gold: _List, document: Document, asked: Asked) -> _List | None:
@@ -215,13 +215,9 @@ def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterat
             yield from _paths(only, f"{path}." if only is value else f"{path}.0.", depth + 1)
 
 
-def _scalars(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
+def _scalars(entry: Mapping[str, Any]) -> list[str]:
     """The paths of what is text or a whole number in an entry."""
-    for name, value in entry.items():
-        if isinstance(value, str) or type(value) is int:
-            yield f"{prefix}{name}"
-        elif isinstance(value, Mapping) and depth < _DEEPEST and "." not in name:
-            yield from _scalars(value, f"{prefix}{name}.", depth + 1)
+    return [path for path, value in members_within(entry, _DEEPEST) if isinstance(value, str) or type(value) is int]
 
 
 def _has(one: _List, name: str) -> bool:
@@ -234,7 +230,3 @@ def _is_text(column: Column) -> bool:
 
 def _share(one: Column, other: Column) -> float:
     return len(one.values & other.values) / max(len(one.values), len(other.values), 1)
-
-
-def _within(span: Any, name: str) -> Any:
-    return at_path(span, name) if isinstance(span, Mapping) else followed(span, name.split("."))

@@ -30,23 +30,23 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     table = next((one for one in tables(gold) if one.sure == SURE), None)
     if table is None:
         return
-    theirs = [next((ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None), None)
-              for given in everyone[1:]]
+    theirs = [found[0] for given in everyone[1:] if (found := [
+        ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None])]
+    if len(theirs) < len(everyone) - 1:
+        return
     alone = [(n,) for n, column in enumerate(table.columns) if column.is_key and may_name(table, n)]
     named = sorted(alone, key=lambda of: (not table.column(of[0]).is_printable, table.names[of[0]] != "item",
                                           not is_id(table.names[of[0]])))
     keys = next((of for of in chain(named, naming(table)) if all(
-        one is not None and together(one, of).values == together(table, of).values for one in theirs)), None)
+        together(one, of).values == together(table, of).values for one in theirs)), None)
     is_text = keys is not None and not together(table, keys).is_printable
-    if keys is None or (is_text and any(one is None or together(one, keys).cells != together(table, keys).cells
-                                        for one in theirs)):
+    if keys is None or (is_text and any(together(one, keys).cells != together(table, keys).cells for one in theirs)):
         return
     of_reader = () if is_text else keys  # rows are numbered where texts that no reader takes as names are in one order
     columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
-               and all(one is not None and (_are_measures(one.column(n)) if _is_bare(table) else _has_scores(one, n))
+               and all(_are_measures(one.column(n)) if _is_bare(table) else _has_scores(one, n)
                        for one in (table, *theirs))
-               and ("score" in asked.options or is_measure(called) or _tells(
-                   [one for one in (table, *theirs) if one is not None], keys, n))]
+               and ("score" in asked.options or is_measure(called) or _tells((table, *theirs), keys, n))]
     if columns and (last := summary(together(table, keys))) is not None:
         raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
                          "all files", path=gold.path, item=last)
