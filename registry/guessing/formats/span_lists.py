@@ -150,14 +150,9 @@ def _unlike(gold: _List, system: _List, keys: Sequence[str]) -> int:
 
 def _lists(document: Document, asked: Asked) -> list[_List]:
     """The columns of a file that are lists of spans; where some have types, others are of tokens or the like."""
-    found = list(_of_file(document, asked))
-    return [one for one in found if one.type] or found
-
-
-def _of_file(document: Document, asked: Asked) -> Iterator[_List]:
-    found = records(document)
-    if found is None:
-        return
+    if (found := records(document)) is None:
+        return []
+    read: list[_List] = []
     columns = list(dict.fromkeys(path for row in found.rows[:_LOOKED_AT] for path in _paths(row)))
     for column in columns:
         lists = [at_path(row, column) for row in found.rows]
@@ -165,7 +160,8 @@ def _of_file(document: Document, asked: Asked) -> Iterator[_List]:
             continue
         spans = [span for one in lists if isinstance(one, list) for span in one]
         if spans and all(one is None or isinstance(one, list) for one in lists) and (parts := _parts(spans)):
-            yield _List(document, found, column, *parts)
+            read.append(_List(document, found, column, *parts))
+    return [one for one in read if one.type] or read
 
 
 def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:

@@ -78,7 +78,7 @@ def are_references(guess: Guess) -> bool:
     return guess.sure == SURE and isinstance(guess.reader, Texts) and is_reference(guess.reader.text)
 
 
-def _placed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[tuple[Matched, list[Matched]]]:
+def _placed(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[Matched, list[Matched]]]:
     """What names items: a key; else texts that all files repeat in the same order, or which systems were given."""
     found = [(at, matched) for at, matched in by_keys(gold, systems, asked)
              if not is_header_of_all(one.table for one in (at, *matched))
@@ -86,8 +86,7 @@ def _placed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[
     by_name = [(at, matched) for at, matched in found if not any(is_text(at.table.column(n)) for n in at.keys)]
     by_text = [(at, matched) for at, matched in found
                if not any(is_reference(at.table.names[n]) or is_answer(at.table.names[n]) for n in at.keys)]
-    if found := by_name or ([] if asked.options.get("item") else _in_order(gold, systems, asked)) or by_text:
-        yield from found
+    return by_name or ([] if asked.options.get("item") else _in_order(gold, systems, asked)) or by_text
 
 
 def _in_order(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[Matched, list[Matched]]]:
