@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from registry.errors import InputError
 from registry.importers.archive import Archive
 from registry.importers.files import Place, find_files, member, whole_json
 from registry.readers import Document
@@ -103,8 +102,7 @@ class _Zipped(LogFile):
         super().__init__(document)
         self._archive = Archive(document)
         if _HEADER not in self._archive.names:
-            raise InputError(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended",
-                             path=document.path)
+            raise document.error(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended")
 
     @property
     def place(self) -> Place:
@@ -176,8 +174,8 @@ class _ReadByInspect(_Json):
             log = read_eval_log(self._file, header_only=header_only)
             return json.loads(log.model_dump_json(exclude={"samples": {"__all__": _TRANSCRIPT}}))
         except Exception as error:
-            raise InputError(f"Inspect cannot read this log: {str(error).partition(chr(10))[0][:200]}",
-                             path=self.document.path) from None
+            raise self.document.error("Inspect cannot read this log: "
+                                      f"{str(error).partition(chr(10))[0][:200]}") from None
 
 
 _TRANSCRIPT = {"messages", "events", "attachments", "store", "output", "events_data"}  # large, and not looked at
