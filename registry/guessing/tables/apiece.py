@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from shlex import quote
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import NO_NUMBER, Column, Table, tables, text_lines
 from registry.guessing.tables.keys import Matched, called, is_id, may_name, naming, summary, together
@@ -48,8 +48,8 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
                        for one in (table, *theirs))
                and ("score" in asked.options or is_measure(called) or _tells((table, *theirs), keys, n))]
     if columns and (last := summary(together(table, keys))) is not None:
-        raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
-                         "all files", path=gold.path, item=last)
+        raise gold.error(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
+                         "all files", item=last)
     for n in columns:
         for guess in _of_column(Matched(everyone[0], table, of_reader), n, everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess

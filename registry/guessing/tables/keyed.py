@@ -132,10 +132,10 @@ def graded(gold: Document, systems: Sequence[Given]) -> InputError | None:
         for n, column in enumerate(table.columns):
             values = sorted(column.values)
             if len(values) == _LABELS and not any(map(is_number, values)):
-                return InputError(
+                return gold.error(
                     f"{called(table, n)} has two labels, {' and '.join(values)}, and the systems have numbers, as of "
                     "how sure they are: for rank correlation write 1 for the label of which more is more, 0 for the "
-                    "other, and say --as scores; or write the labels that systems decide for", path=gold.path)
+                    "other, and say --as scores; or write the labels that systems decide for")
     return None
 
 
