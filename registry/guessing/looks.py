@@ -120,6 +120,10 @@ class Column:
         """Whether all cells are whole numbers."""
         return self.is_numeric and all(float(cell).is_integer() for cell in self.values)
 
+    def shared(self, other: Column) -> float:
+        """The share of its values and another column's that both have."""
+        return len(self.values & other.values) / max(len(self.values), len(other.values), 1)
+
     @property
     def is_of_decimals(self) -> bool:
         """Whether all cells are numbers, of which some are not whole."""

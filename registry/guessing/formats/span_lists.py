@@ -122,7 +122,7 @@ def _items(gold: _List, systems: Sequence[_List]) -> tuple[list[str], str, int] 
     """
     names = [name for name in _scalars(gold.of.rows[0]) if all(_has(one, name) for one in (gold, *systems))]
     keys = [name for name in names if gold.cells(name).is_key and not _is_text(gold.cells(name))
-            and all(_share(gold.cells(name), one.cells(name)) > _COMMON for one in systems)]
+            and all(gold.cells(name).shared(one.cells(name)) > _COMMON for one in systems)]
     n = counted(len(gold.of.rows), "item")
     if keys:
         key = min(keys, key=lambda name: (_ID.fullmatch(name) is None, name.count(".")))
@@ -130,7 +130,7 @@ def _items(gold: _List, systems: Sequence[_List]) -> tuple[list[str], str, int] 
     for name in (name for name in names if _is_text(gold.cells(name))):
         if all(one.cells(name).cells == gold.cells(name).cells for one in systems):
             return [], f"{n}, by their order: their {name!r} is the same in all files", SURE
-        if gold.cells(name).is_key and all(_share(gold.cells(name), one.cells(name)) > _COMMON for one in systems):
+        if gold.cells(name).is_key and all(gold.cells(name).shared(one.cells(name)) > _COMMON for one in systems):
             return [name], f"items by {name!r}: {n}", SURE
     if {len(one.of.rows) for one in systems} != {len(gold.of.rows)}:
         return None
@@ -222,7 +222,3 @@ def _has(one: _List, name: str) -> bool:
 
 def _is_text(column: Column) -> bool:
     return 2 * sum(len(cell.split()) >= WORDS for cell in column.cells) >= len(column.cells)
-
-
-def _share(one: Column, other: Column) -> float:
-    return len(one.values & other.values) / max(len(one.values), len(other.values), 1)

@@ -165,7 +165,7 @@ def match(gold: Table, key: int, given: Given) -> Matched | None:
     best, most, keys = None, COMMON, gold.column(key)
     for table in _likest(gold, given):
         for n, column in enumerate(table.columns):
-            if column.is_nearly_key and ((common := share(keys, column)) > most or (
+            if column.is_nearly_key and ((common := keys.shared(column)) > most or (
                     common == most and best is None)):
                 best, most = Matched(given, table, (n,)), common
     return best
@@ -193,11 +193,11 @@ def matches(gold: Table, places: tuple[int, ...], given: Given) -> list[Matched]
     keys = together(gold, places)
     shares: list[tuple[float, Matched]] = []
     for table in _likest(gold, given):
-        alike = [[m for m, column in enumerate(table.columns) if share(gold.column(n), column) > COMMON][:_MOST]
+        alike = [[m for m, column in enumerate(table.columns) if gold.column(n).shared(column) > COMMON][:_MOST]
                  for n in places]
         found = [Matched(given, table, others) for others in product(*alike) if len({*others}) == len(others)]
         found = [one for one in found if _is_called_alike(gold, places, one)] or found
-        shares += [(share(keys, one.items), one) for one in found if one.items.is_nearly_key]
+        shares += [(keys.shared(one.items), one) for one in found if one.items.is_nearly_key]
     most = max((common for common, _ in shares), default=0)
     best = [one for common, one in shares if common == most > COMMON]
     best = [one for one in best if one.table is best[0].table]
@@ -209,11 +209,6 @@ def _is_called_alike(gold: Table, places: tuple[int, ...], one: Matched) -> bool
     if gold.header and one.table.header:
         return [gold.names[n] for n in places] == [one.table.names[n] for n in one.keys]
     return not gold.header and not one.table.header and places == one.keys
-
-
-def share(one: Column, other: Column) -> float:
-    """The share of the values of columns that both have."""
-    return len(one.values & other.values) / max(len(one.values), len(other.values), 1)
 
 
 def _likest(gold: Table, given: Given) -> list[Table]:
