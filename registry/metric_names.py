@@ -13,7 +13,7 @@ from typing import Any
 from registry.errors import InputError, UnknownNameError
 from registry.metrics import METRICS, Metric
 from registry.plugins import package_of
-from registry.values import build, parse
+from registry.values import as_toml, build, parse
 
 _NAMES: dict[str, dict[str, str]] = {  # by kind of values and metric, the usual one of the kind first
     "label": {
@@ -90,17 +90,10 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
     >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
     """
-    options = {f.name: _plain(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
+    options = {f.name: as_toml(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
     name = metric.name.partition("@")[0]
     id_ = re.sub(r"[^A-Za-z0-9._]+", "-", called.replace("++", "pp").replace("@", "_")).strip("-._") or name
     return {"id": id_, "name": name, **({"options": options} if options else {})}
-
-
-def _plain(value: Any) -> Any:
-    """An option's value as TOML has it."""
-    if isinstance(value, tuple):
-        return dict(value) if value and isinstance(value[0], tuple) else list(value)
-    return value
 
 
 def _of_kind(name: str, takes: str) -> Metric | None:
@@ -118,7 +111,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
         metric = _of_kind(found[1], takes)
         if metric is not None and "labels" in (options := {f.name for f in fields(metric)}):
             return build("metric", METRICS, metric.name, {
-                name: _plain(getattr(metric, name)) for name in options} | {"labels": labels})
+                name: as_toml(getattr(metric, name)) for name in options} | {"labels": labels})
     return next((build("metric", METRICS, metric.name, {}) for metric in METRICS.values()
                  if metric.takes == takes and _folded(metric.name) == plain and _is_complete(metric)), None)
 

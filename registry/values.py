@@ -142,6 +142,13 @@ def written(value: Any) -> str:
     return repr(value)
 
 
+def as_toml(value: Any) -> Any:
+    """An option's value as TOML and JSON have it."""
+    if isinstance(value, tuple):
+        return dict(value) if value and isinstance(value[0], tuple) else list(value)
+    return value
+
+
 def _read(text: str) -> tuple[str, dict[str, Any]]:
     """Read a name and its options, by way of the JSON that says the same."""
     if (found := _NAMED.fullmatch(text)) is None:

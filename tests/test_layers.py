@@ -40,7 +40,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "guess records words", "files looks runs trial", "formats tables unlabelled", "unread unread_text",
         "decide guesses task unknown", "made"],
     "registry.guessing.tables": [
-        "keys named values", "answering flags prose", "columns", "keyed", "long positional roles", "shape",
+        "keys values", "answering flags named prose", "columns", "keyed", "long positional roles", "shape",
         "apiece wide written"],
     "registry.readers": [
         "parsing", "base order", "alignments lines markup names tables", """

@@ -49,7 +49,12 @@ class Form(ABC):
     @property
     def options(self) -> Row:
         """Of the reader."""
-        return {"syntax": "jsonl"} | ({"attributes": ["cluster"]} if self.items.clusters is not None else {})
+        return {}
+
+    @property
+    def attributes(self) -> Row:
+        """The reader's option that names the attributes of items, where these are in clusters."""
+        return {} if self.items.clusters is None else {"attributes": ["cluster"]}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
         """The test set as a manifest declares it, and its files."""

@@ -47,7 +47,7 @@ class Numbers(Form):
 
     @property
     def options(self) -> Row:
-        return super().options | ({} if self._bare else {"gold": "gold"})
+        return {"syntax": "jsonl"} | self.attributes | ({} if self._bare else {"gold": "gold"})
 
     @cached_property
     def _bare(self) -> bool:
@@ -81,7 +81,7 @@ class Spans(Form):
 
     @property
     def options(self) -> Row:
-        return super().options | {"overlaps": "allow"} | ({} if self._typed else {"type": ""})
+        return {"syntax": "jsonl"} | self.attributes | {"overlaps": "allow"} | ({} if self._typed else {"type": ""})
 
     @cached_property
     def _typed(self) -> bool:
@@ -137,7 +137,7 @@ class Tags(Form):
             comments = {"id": name} | (attributes if gold else {})
             lines += [*(f"# {key} = {value}" for key, value in comments.items()),
                       *(f"{n}\t{tag}" for n, tag in enumerate(tags)), ""]
-        return "".join(f"{line}\n" for line in lines).encode()
+        return _lines(lines)
 
 
 def tags_of(value: Any) -> list[str]:
@@ -152,10 +152,6 @@ class Sets(Form):
     """A set of answers for each item, in no order."""
 
     takes, reader = "answer", "responses"
-
-    @property
-    def options(self) -> Row:
-        return {}
 
     def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines({"item": name, "answers": answers, **({"attributes": attributes} if gold else {})}
@@ -175,8 +171,7 @@ class Texts(Form):
 
     @property
     def options(self) -> Row:
-        return ({"attributes": ["cluster"]} if self.items.clusters is not None else {}) | (
-            {"check_order": False} if self.items.keyed else {})
+        return self.attributes | ({"check_order": False} if self.items.keyed else {})
 
     @cached_property
     def _references(self) -> int:
@@ -228,10 +223,6 @@ class Rankings(Form):
     """For each query the relevance of documents by name, and of systems their scores."""
 
     takes, reader, ending = "ranking", "trec", ".trec"
-
-    @property
-    def options(self) -> Row:
-        return {}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
         if self.items.clusters is not None:

@@ -24,6 +24,8 @@ PAIRED = 50  # columns of a gold, at the most, each of which is held against eac
 TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")  # of spans
 PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
           ("startOffset", "endOffset"), ("from", "to"))  # of spans
+DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))  # the column that names them
+ENOUGH_DOCUMENTS = 10  # of fewer, whole ones can hardly be tested
 WORDS = 3  # of a segment of text, on average: fewer may be labels
 EVEN = 0.95  # the share of lines that are as lines should be; the others are told of by the reader
 _DEEPEST = 2  # objects within an object whose members are columns
@@ -63,6 +65,11 @@ class Table:
     def names_items(self) -> bool:
         """Whether it is an object in JSON with the items by their names: those, and no column, name them then."""
         return self.written == f"JSON, one {OF_ITEMS}"
+
+    @property
+    def columns(self) -> list[Column]:
+        """All columns, in their order."""
+        return [self.column(n) for n in range(len(self.names))]
 
     def column(self, n: int) -> Column:
         """The column in place `n`."""
@@ -112,6 +119,15 @@ class Column:
     def is_whole(self) -> bool:
         """Whether all cells are whole numbers."""
         return self.is_numeric and all(float(cell).is_integer() for cell in self.values)
+
+    def shared(self, other: Column) -> float:
+        """The share of its values and another column's that both have."""
+        return len(self.values & other.values) / max(len(self.values), len(other.values), 1)
+
+    @property
+    def is_of_decimals(self) -> bool:
+        """Whether all cells are numbers, of which some are not whole."""
+        return self.is_numeric and not self.is_whole
 
 
 def is_number(text: str) -> bool:
@@ -190,25 +206,22 @@ def single(document: Document) -> list[Table]:
 
 
 def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str, least: int = 2) -> Iterator[Table]:
-    rows = [dict(_within(row)) for row in rows]
+    rows = [dict(members_within(row, _DEEPEST)) for row in rows]
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
                                if as_text(value) is not None or isinstance(value, float)))
     if least <= len(names) <= MOST_COLUMNS:
-        cells = [[_cell(row.get(name)) for name in names] for row in rows]
+        cells = [[repr(cell) if isinstance(cell, float) else as_text(cell) or "" for cell in map(row.get, names)]
+                 for row in rows]
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
 
 
-def _within(entry: Mapping[str, Any], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+def members_within(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
     """What stands in an object, and by their paths in those within it, as readers know columns."""
     for name, value in entry.items():
         if not isinstance(value, Mapping):
             yield path + name, value
         elif depth and "." not in name:
-            yield from _within(value, f"{path}{name}.", depth - 1)
-
-
-def _cell(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else as_text(value) or ""
+            yield from members_within(value, depth - 1, f"{path}{name}.")
 
 
 def _delimited(document: Document, separator: Separator, comment: str | None,

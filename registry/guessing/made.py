@@ -14,14 +14,14 @@ from registry.guessing.formats.texts import names_before_text
 from registry.guessing.guess import Asked, Guess, QuestionError, System
 from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
-from registry.guessing.task import SEED, metric_of, task_folder
+from registry.guessing.task import SEED, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
 from registry.guessing.unlabelled import check_labels
 from registry.guessing.unread import unread
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import common_metric, declared_metric
+from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import METRICS, Metric
 from registry.readers import READERS, Document, Reader
 from registry.values import build
@@ -108,7 +108,7 @@ def _as_asked(given: Files, reader: Reader) -> Guess:
 def _metric(guess: Guess, asked: Asked) -> Metric:
     if asked.metric is not None:
         return common_metric(asked.metric, guess.reader.gives)
-    metric = metric_of(guess, asked)
+    metric = guess.metric or usual_metric(guess.reader.gives)
     if guess.reader.name == "candidates" or metric is None:
         raise QuestionError("candidates are ranked, and precision is that of the best of them: of how many? say it:", {
             "--metric 'SetP(best=100)'": "the precision of the 100 best", "--metric 'SetR(best=100)'": "their recall",

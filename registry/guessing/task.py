@@ -13,7 +13,7 @@ from registry.guessing.runs import Runs, runs_of
 from registry.identity import canonical_json
 from registry.importers.scored import distinct_slugs, system_and_team
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import declared_metric, usual_metric
+from registry.metric_names import declared_metric
 from registry.metrics import Metric
 
 SEED = 1  # of draws: the same files give the same board
@@ -49,13 +49,6 @@ def task_folder(guess: Guess, metric: Metric, asked: Asked, test: str | None = N
         {name: documents[path].content for name, path in copies.items()},
         {document.path: document.digest for document in documents.values()},
         copies=copies, comments=_comments(guess, metric, asked))
-
-
-def metric_of(guess: Guess, asked: Asked) -> Metric | None:
-    """The metric that the user names, else the one that goes with the values; None where none is usual."""
-    if (named := asked.metric_of(guess.reader.gives)) is not None:
-        return named
-    return guess.metric or usual_metric(guess.reader.gives)
 
 
 class _Place(NamedTuple):

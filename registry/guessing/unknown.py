@@ -102,9 +102,9 @@ def _labelled(gold: Document, systems: Sequence[Given]) -> InputError | None:
         labels = {words[at] for words in right}
         if 2 * len(labels) <= len(right) and all(
                 sum(words[0] in labels for words in lines) >= _MOST * len(lines) for lines in found):
-            return InputError(f"its lines have a text and, at the {'end' if at else 'beginning'}, the label that the "
+            return gold.error(f"its lines have a text and, at the {'end' if at else 'beginning'}, the label that the "
                               f"systems' lines have: leave the label alone on each line, as `awk '{{print ${field}}}' "
-                              "FILE` does, and of the systems' as `awk '{print $1}' FILE`", path=gold.path)
+                              "FILE` does, and of the systems' as `awk '{print $1}' FILE`")
     return None
 
 
@@ -196,9 +196,8 @@ def _measures(gold: Document, _: Sequence[Given]) -> InputError | None:
     rows = [line.split() for _, line in text_lines(gold) if line.strip()]
     if not {row[0] for row in rows} >= _MEASURES:
         return None
-    return InputError("has trec_eval's measures of each query; name the judgments, and then the runs, which are "
-                      "measured here. Or give one table of one measure: a row for each query, a column for each system",
-                      path=gold.path)
+    return gold.error("has trec_eval's measures of each query; name the judgments, and then the runs, which are "
+                      "measured here. Or give one table of one measure: a row for each query, a column for each system")
 
 
 def _many(gold: Document, systems: Sequence[Given]) -> InputError | None:
@@ -247,15 +246,14 @@ def _together(gold: Document, systems: Sequence[Given]) -> InputError | None:  #
         if any(table.column(n).is_nearly_key for n in range(len(table.names))):
             return None
         for names in _naming(table):
-            return InputError(f"no column names the items, which {', '.join(names[:-1])} and {names[-1]} do together, "
+            return gold.error(f"no column names the items, which {', '.join(names[:-1])} and {names[-1]} do together, "
                               "and not all systems' files have such: write both there too. Or, if several people have "
                               "labelled each item, leave one label of it, as most have it; if these are runs of "
-                              "systems, join all files into one with a column 'system', and say --as long",
-                              path=gold.path)
+                              "systems, join all files into one with a column 'system', and say --as long")
         if len(table.names) == _PAIR and len(set(map(tuple, table.rows))) == len(table.rows):
-            return InputError(f"its items stand on several lines each, by {called(table, 0)}: write a set of answers "
+            return gold.error(f"its items stand on several lines each, by {called(table, 0)}: write a set of answers "
                               'as an object on each line, {"item": "a", "answers": ["x", "y"]} (--as responses), or, '
-                              "if answers have scores, judgments and runs as TREC has them (--as trec)", path=gold.path)
+                              "if answers have scores, judgments and runs as TREC has them (--as trec)")
     return None
 
 
@@ -279,5 +277,5 @@ def _bare(gold: Document, systems: Sequence[Given]) -> InputError | None:
               for table in tables(document) if table.sure > OPEN}
     if len(widths) != 1 or next(iter(widths))[0] != _PAIR:
         return None
-    return InputError("no column names the items: where lines stand in the same order in all files, leave one column, "
-                      "the label or the number", path=gold.path)
+    return gold.error("no column names the items: where lines stand in the same order in all files, leave one column, "
+                      "the label or the number")

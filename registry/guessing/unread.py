@@ -41,14 +41,14 @@ _TIMES = ({"onset", "offset"}, {"start", "end"}, {"start_time", "end_time"})
 def unread(gold: Document) -> InputError | None:
     """Say what a gold is that no reader takes, though some would seem to; None where nothing tells."""
     if gold.content.startswith(b'{"spec":') and b'"sample_id"' in gold.content:
-        return InputError(f"is a log of OpenAI's evals, with a line for each event; write the matches of each, as "
-                          f"`{_MATCHES}` does, and name the files that come of it", path=gold.path)
+        return gold.error("is a log of OpenAI's evals, with a line for each event; write the matches of each, as "
+                          f"`{_MATCHES}` does, and name the files that come of it")
     if all(re.match(r"[STHDP]-\d+\t|\d{4}-|Generate ", line) for _, line in text_lines(gold) if line.strip()) and (
             b"\nH-" in gold.content):
-        return InputError("is what fairseq-generate prints; write the references as `grep ^T- FILE | sort -V | cut -f "
-                          "2` does, and each system's text as `grep ^D- FILE | sort -V | cut -f 3`", path=gold.path)
+        return gold.error("is what fairseq-generate prints; write the references as `grep ^T- FILE | sort -V | cut -f "
+                          "2` does, and each system's text as `grep ^D- FILE | sort -V | cut -f 3`")
     what = _of_lines(gold) or _of_columns(gold) or _of_objects(gold)
-    return None if what is None else InputError(f"{what} are not read; {REMEDY}", path=gold.path)
+    return None if what is None else gold.error(f"{what} are not read; {REMEDY}")
 
 
 def _of_lines(gold: Document) -> str | None:
@@ -83,8 +83,8 @@ def blanks(gold: Document) -> InputError | None:
     blank = [n for n, line in enumerate(lines, 1) if not line]
     if not blank or not any(lines) or not all(is_number(line) for line in lines if line):
         return None
-    return InputError(f"is blank, as {len(blank)} of {len(lines)} lines with a number each are: if these items have "
-                      "none, take their lines out of the gold and of all systems", path=gold.path, line=blank[0])
+    return gold.error(f"is blank, as {len(blank)} of {len(lines)} lines with a number each are: if these items have "
+                      "none, take their lines out of the gold and of all systems", line=blank[0])
 
 
 def nested(document: Document) -> InputError | None:
@@ -130,15 +130,15 @@ def answer_lists(gold: Document) -> InputError | None:
             answers = [_answer(one) for one in value] if isinstance(value, list) else []
             if answers and all(isinstance(one, str) and len(one.split()) >= WORDS for one in answers):
                 of = quote(f".{json.dumps(name)} |= .[0]")
-                return InputError(f"each item has a list of texts in {name!r}: write one, as `jq -c {of} FILE` does "
+                return gold.error(f"each item has a list of texts in {name!r}: write one, as `jq -c {of} FILE` does "
                                   "with lines, or declare all in a manifest, whose format `texts` takes them as "
-                                  f"references, text = \"{name}.0\" and references = [\"{name}.1\"]", path=gold.path)
+                                  f"references, text = \"{name}.0\" and references = [\"{name}.1\"]")
             if answers and None not in answers:
                 item = next((text for text in row.values() if isinstance(text, str | int)), "ITEM")
                 line = json.dumps({"item": str(item), "answers": answers[:1]}, ensure_ascii=False)
-                return InputError(f"each item has a list of answers in {name!r}, which are no spans, as they have no "
+                return gold.error(f"each item has a list of answers in {name!r}, which are no spans, as they have no "
                                   f"start and end; of sets of answers write such lines, for the systems too: {line}, "
-                                  "with no answer twice; they are read as `responses`", path=gold.path)
+                                  "with no answer twice; they are read as `responses`")
     return None
 
 

@@ -37,8 +37,8 @@ def beside_text(gold: Document, systems: Sequence[Given]) -> InputError | None:
     (of, words), = shared.most_common(1)
     if words < WORDS * len(found) * min(len(rows), _LOOKED_AT) / 2:
         return None
-    return InputError(f"the systems' lines are text like its column {of + 1} of {width}, which alone is to be the "
-                      f"reference: write that, as `cut -f {of + 1} FILE` does", path=gold.path)
+    return gold.error(f"the systems' lines are text like its column {of + 1} of {width}, which alone is to be the "
+                      f"reference: write that, as `cut -f {of + 1} FILE` does")
 
 
 def numbers_of_tokens(gold: Document, systems: Sequence[Given]) -> InputError | None:
@@ -107,8 +107,7 @@ def several_references(gold: Document, systems: Sequence[Given]) -> InputError |
                 named, text = json.dumps(name), json.dumps(texts[0])
                 slurped = "-sc" if table.form.get("syntax") == "jsonl" else "-c"
                 of = quote(f"group_by(.{named})[] | {{{named}: .[0].{named}, refs: map(.{text})}}")
-                return InputError(f"names several texts by each {name!r}, as items have with several references: write "
+                return gold.error(f"names several texts by each {name!r}, as items have with several references: write "
                                   f"these in a list, as `jq {slurped} {of} FILE` does, and declare them in a manifest, "
-                                  'whose format `texts` takes them by text = "refs.0" and references = ["refs.1"]',
-                                  path=gold.path)
+                                  'whose format `texts` takes them by text = "refs.0" and references = ["refs.1"]')
     return None

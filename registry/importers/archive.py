@@ -41,14 +41,14 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(document.content))
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, struct.error) as error:
-            raise InputError(f"not a zip file: {error}", path=document.path) from None
+            raise document.error(f"not a zip file: {error}") from None
         self._members = {member.filename: member for member in self._zip.infolist()}
         self.names = list(self._members)
         for name, member in self._members.items():
             if stat.S_ISLNK(member.external_attr >> 16):
-                raise InputError(f"the member {name!r} is a link", path=document.path)
+                raise document.error(f"the member {name!r} is a link")
             if name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
-                raise InputError(f"the member {name!r} leads out of the archive", path=document.path)
+                raise document.error(f"the member {name!r} leads out of the archive")
 
     def json(self, name: str) -> Any:
         """Read a member that is one JSON value.

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member
+from registry.importers.files import Place, check_known, find_files, member, objects
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.importers.suites import over_benchmarks
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.parsing.json_lines import json_object
 
 _NAMES = ("benchmark_id", "model", "example_id")
 _NEAR = 1e-3  # how far a share may be from what it was rounded to
@@ -44,11 +43,7 @@ class EvalArena(ScoredImporter):
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
             document = Document.load(file, path)
             digests[document.name] = document.digest
-            for line, text in document.lines():
-                if not text.strip():
-                    continue
-                place = Place(document.path, line)
-                entry = json_object(text, *place, nan=True)
+            for entry, place in objects(document, nan=True):
                 benchmark, model, example = (
                     str(member(entry, key, of=(str, int), place=place)) for key in _NAMES)
                 known[benchmark] = None

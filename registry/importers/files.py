@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.errors import Category, InputError, suggest
 from registry.readers import Document
-from registry.readers.parsing.json_lines import json_value
+from registry.readers.parsing.json_lines import json_object, json_value
 
 MAX_FILES = 2**16  # that are looked at below one folder
 
@@ -74,6 +74,17 @@ def whole_json(document: Document) -> Any:
         InputError: It is not JSON; names the line.
     """
     return parsed_json(document.text(), document.path)
+
+
+def objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Read a file of JSON Lines, giving where each object stands; blank lines are passed over.
+
+    Raises:
+        InputError: A line is no JSON object; see `json_object`.
+    """
+    for line, text in document.lines():
+        if text.strip():
+            yield json_object(text, document.path, line, nan=nan), Place(document.path, line)
 
 
 def parsed_json(text: str | bytes, path: str) -> Any:

@@ -67,7 +67,7 @@ class Long(ScoredImporter):
             of = {name: _named(cell, name, row, place) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
-            scores: Run = {row.key: (reader.number(score, self.score, row, document), place)}
+            scores: Run = {row.key: (reader.number(score, self.score, row), place)}
             if (known := collected.place(test_set, system, run, row.key)) is not None:
                 raise standing_twice(f"{row.key} (system {system!r})", place, known, (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))

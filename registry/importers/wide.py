@@ -99,7 +99,7 @@ class Wide(Importer):
             for (column, found), cell in zip(scores.items(), row.cells, strict=True):
                 if row.key in found:
                     raise standing_twice(row.key, place, found[row.key][1])
-                found[row.key] = (reader.number(cell, column, row, document), place)
+                found[row.key] = (reader.number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
         return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
@@ -108,8 +108,8 @@ class Wide(Importer):
         rows = read_cells(document, Written(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
-            raise InputError(f"only one column, {header[0]!r}; --option separator=comma, semicolon, tab or whitespace "
-                             "says what separates them", path=document.path, line=line)
+            raise document.error(f"only one column, {header[0]!r}; --option separator=comma, semicolon, tab or "
+                                 "whitespace says what separates them", line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
         first_line, first = next(rows, (line, []))
         return _Head(columns, first, line, first_line)
@@ -118,7 +118,7 @@ class Wide(Importer):
         columns, first = parquet_head(document)
         for name in (*self.item, *self.attributes, *self.systems):
             if name not in columns:
-                raise InputError(f"no column {name!r}; {suggest(name, columns)}", path=document.path)
+                raise document.error(f"no column {name!r}; {suggest(name, columns)}")
         return _Head(columns, first)
 
     def _look_at(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:

@@ -22,8 +22,9 @@ class Reader(Value):
     without an answer lacks, `repeated` what to do about one that stands twice; `takes_more_files` tells whether
     `source`, `references` and `attributes` mean anything to the format. `forms` are the options that say how files are
     written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
-    another. `repair` is what the task allows to be mended in text files of any format, `skip` how many of their first
-    lines are passed over, `attributes` files apart; see `Document.declared`.
+    another. `gives_columns` tells whether the answers of a file in which nothing is wrong are read as columns. `repair`
+    is what the task allows to be mended in text files of any format, `skip` how many of their first lines are passed
+    over, `attributes` files apart; see `Document.declared`.
     """
 
     gives: ClassVar[str]
@@ -31,6 +32,7 @@ class Reader(Value):
     repeated: ClassVar[str] = "keep one"
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
+    gives_columns: ClassVar[bool] = False
 
     repair: tuple[Literal["crlf", "bom", "nfc", "invisible"], ...] = field(default=(), kw_only=True, metadata=TERSE)
     skip: int = field(default=0, kw_only=True, metadata=TERSE)
@@ -77,11 +79,6 @@ class Reader(Value):
     def is_text(self) -> bool:
         """Whether the format's files are lines of text."""
         return True
-
-    @property
-    def gives_columns(self) -> bool:
-        """Whether the answers of a file in which nothing is wrong are read as columns."""
-        return False
 
     @property
     def ignores_others(self) -> bool:

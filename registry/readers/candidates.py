@@ -44,6 +44,7 @@ class Candidates(AnswerSetReader):
 
     name = "candidates"
     forms = ("separator",)
+    gives_columns = True
 
     item: tuple[str, ...]
     gold: str = "gold"
@@ -54,10 +55,6 @@ class Candidates(AnswerSetReader):
     unscored: tuple[str, ...] = ("",)
     attributes: tuple[str, ...] = ()
     separator: Separator = "tab"
-
-    @property
-    def gives_columns(self) -> bool:
-        return True
 
     def __post_init__(self) -> None:
         super().__post_init__()

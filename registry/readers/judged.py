@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, numbers_of
@@ -42,29 +41,28 @@ class Judged(TableReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the probability of each where they were not all alike (else None)."""
-        document, wanted = documents["gold"], (self.probability,) if self.drawn == "probability" else ()
+        wanted = (self.probability,) if self.drawn == "probability" else ()
 
         def probability(row: Row) -> float | None:
             if not wanted:
                 return None
-            found = self.required(row.cells[0], self.probability, row, document)
+            found = self.required(row.cells[0], self.probability, row)
             if not LEAST_PROBABILITY <= found <= 1:
-                raise InputError(f"{self.probability!r} is {found:g}; expected a probability from "
-                                 f"{LEAST_PROBABILITY:g} to 1: leave out items that nobody could have looked at",
-                                 path=document.path, line=row.line, item=row.key)
+                raise row.error(f"{self.probability!r} is {found:g}; expected a probability from {LEAST_PROBABILITY:g} "
+                                "to 1: leave out items that nobody could have looked at")
             return found
 
         return [Item(row.key, found, row.attributes, row.line)
-                for row, found in self.parsed(document, wanted, probability, self.attributes)]
+                for row, found in self.parsed(documents["gold"], wanted, probability, self.attributes)]
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's scores: the judge's, and people's where there is one."""
         def scores(row: Row) -> dict[str, float]:
-            judge, human = (self.number(cell, column, row, document)
+            judge, human = (self.number(cell, column, row)
                             for cell, column in zip(row.cells, (self.judge, self.human), strict=True))
             if judge is None and human is not None:
-                raise InputError(f"{self.judge!r} is not there, while {self.human!r} is: the judge has to score every "
-                                 "item", path=document.path, line=row.line, item=row.key)
+                raise row.error(f"{self.judge!r} is not there, while {self.human!r} is: the judge has to score every "
+                                "item")
             return {name: score for name, score in (("judge", judge), ("human", human)) if score is not None}
 
         return [Answer(row.key, found, row.line)

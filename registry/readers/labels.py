@@ -54,6 +54,7 @@ class Labels(NamedReader):
     gives: ClassVar[str] = "label"
     named: ClassVar[str] = "label"
     forms: ClassVar[tuple[str, ...]] = ("separator", "header", "syntax")
+    gives_columns: ClassVar[bool] = True
 
     separator: Separator = "tab"
     columns: tuple[str, ...] = ("item", "label")
@@ -85,10 +86,6 @@ class Labels(NamedReader):
     def is_text(self) -> bool:
         """All but Parquet is."""
         return self.syntax != "parquet"
-
-    @property
-    def gives_columns(self) -> bool:
-        return True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""

@@ -39,36 +39,34 @@ class LogProbabilities(TableReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the number of characters of their texts where the option `text` says where they are."""
-        document, column = documents["gold"], self.text
+        column = self.text
 
         def characters(row: Row) -> int | None:
             if column is None:
                 return None
             (text,) = row.cells
             if not (isinstance(text, str) and text):
-                raise document.error(f"{column!r} is not a text", row.line, row.key)
+                raise row.error(f"{column!r} is not a text")
             return len(text)
 
         return [Item(row.key, n, row.attributes, row.line) for row, n in self.parsed(
-            document, () if column is None else (column,), characters, self.attributes)]
+            documents["gold"], () if column is None else (column,), characters, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read (sum, number) of every item's log-probabilities."""
         return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
-                for row, values in self.parsed(document, (self.logprobs,), lambda row: self._values(row, document))
-                if values is not None]
+                for row, values in self.parsed(document, (self.logprobs,), self._values) if values is not None]
 
-    def _values(self, row: Row, document: Document) -> list[float] | None:
+    def _values(self, row: Row) -> list[float] | None:
         (cell,) = row.cells
         if is_unscored(cell, self.unscored):
             return None
         given = cell.split() if self.syntax == "delimited" else cell
         if not isinstance(given, list) or not given:
-            raise document.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token", row.line,
-                                 row.key)
+            raise row.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
         values = [as_number(one, text=self.syntax == "delimited") for one in given]
         for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
             if not -LARGEST_OTHER < value <= 0:
-                raise document.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most "
-                                     "0, above -2^22 (leave out tokens that the model gives none)", row.line, row.key)
+                raise row.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, "
+                                "above -2^22 (leave out tokens that the model gives none)")
         return values

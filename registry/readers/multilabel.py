@@ -53,16 +53,15 @@ class Multilabel(TableReader, NamedSetReader):
         responses = {label: Response(label) for label in sorted(self.labels)}
 
         def found(row: Row) -> AnswerSet:
-            is_given = {label: self._is_given(cell, label, row, document)
+            is_given = {label: self._is_given(cell, label, row)
                         for label, cell in zip(self.labels, row.cells, strict=True)}
             return AnswerSet(tuple(response for label, response in responses.items() if is_given[label]))
 
         return self.parsed(document, self.labels, found, attributes)
 
-    def _is_given(self, cell: Any, label: str, row: Row, document: Document) -> bool:
+    def _is_given(self, cell: Any, label: str, row: Row) -> bool:
         number = float(cell) if isinstance(cell, bool) else as_number(cell, text=self.syntax == "delimited")
         truth = {"true": 1.0, "false": 0.0}.get(cell.casefold(), number) if isinstance(cell, str) else number
         if truth not in (0, 1):
-            raise document.error(f"{label!r} is {shown(cell)}; expected 1 where the item has this label, else 0",
-                                 row.line, row.key)
+            raise row.error(f"{label!r} is {shown(cell)}; expected 1 where the item has this label, else 0")
         return truth == 1

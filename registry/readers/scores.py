@@ -31,13 +31,10 @@ class Scores(TableReader):
     name: ClassVar[str] = "scores"
     gives: ClassVar[str] = "score"
     absent: ClassVar[str] = "there is no score of it"
+    gives_columns: ClassVar[bool] = True
 
     score: str = "score"
     gold: str | None = None
-
-    @property
-    def gives_columns(self) -> bool:
-        return True
 
     def offers(self) -> tuple[str, ...]:
         """The right numbers, where there are any."""
@@ -50,7 +47,7 @@ class Scores(TableReader):
             return items
         return [Item(row.key, right, row.attributes, row.line) for row, right in self.parsed(
             document, () if column is None else (column,),
-            lambda row: None if column is None else self.required(row.cells[0], column, row, document),
+            lambda row: None if column is None else self.required(row.cells[0], column, row),
             self.attributes)]
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
@@ -58,7 +55,7 @@ class Scores(TableReader):
         if (table := self.at_once(document)) is not None and self.score in table.numbers:
             return AnswerColumns(table.rows, table.numbers[self.score])
         found = [(row, score) for row, score in self.parsed(
-            document, (self.score,), lambda row: self.number(row.cells[0], self.score, row, document))
+            document, (self.score,), lambda row: self.number(row.cells[0], self.score, row))
             if score is not None]
         return AnswerColumns(_rows(found), np.array([score for _, score in found], dtype=np.float64))
 
@@ -83,6 +80,7 @@ class Statistics(TableReader):
     name: ClassVar[str] = "statistics"
     gives: ClassVar[str] = "statistic"
     absent: ClassVar[str] = "there are no statistics of it"
+    gives_columns: ClassVar[bool] = True
 
     statistics: tuple[str, ...] = field(kw_only=True)
     gold: tuple[str, ...] = ()
@@ -91,10 +89,6 @@ class Statistics(TableReader):
         super().__post_init__()
         if len(set(names := self.offers())) < len(names):
             raise InputError(f"options 'statistics' and 'gold' of statistics name a column twice: {', '.join(names)}")
-
-    @property
-    def gives_columns(self) -> bool:
-        return True
 
     def offers(self) -> tuple[str, ...]:
         """The columns of a submission, and those of the gold."""
@@ -106,7 +100,7 @@ class Statistics(TableReader):
         if (table := self.at_once(document)) is not None and (items := self._items(table)) is not None:
             return items
         return [Item(row.key, numbers, row.attributes, row.line) for row, numbers in self.parsed(
-            document, self.gold, lambda row: {name: self.required(cell, name, row, document)
+            document, self.gold, lambda row: {name: self.required(cell, name, row)
                                               for name, cell in zip(self.gold, row.cells, strict=True)},
             self.attributes)]
 
@@ -119,12 +113,11 @@ class Statistics(TableReader):
                 return StatisticColumns(table.rows, values, names=self.statistics)
 
         def numbers(row: Row) -> dict[str, float]:
-            found = {name: self.number(cell, name, row, document)
+            found = {name: self.number(cell, name, row)
                      for name, cell in zip(self.statistics, row.cells, strict=True)}
             there = {name: number for name, number in found.items() if number is not None}
             if there and len(there) < len(found):
-                raise document.error(f"{next(name for name in found if name not in there)!r} is not there, while "
-                                     "others are", row.line, row.key)
+                raise row.error(f"{next(name for name in found if name not in there)!r} is not there, while others are")
             return there
 
         found = [(row, there) for row, there in self.parsed(document, self.statistics, numbers) if there]

@@ -11,7 +11,7 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import ABSENT, at_path, followed, no_column
+from registry.readers.parsing.json_entries import ABSENT, at_path, no_column
 from registry.readers.tables import Row, TableReader, as_number, as_text, is_unscored, shown
 from registry.values import TERSE
 
@@ -85,7 +85,7 @@ class Spans(TableReader, SpanReader):
         wanted = [column for column in (self.start, self.end, self.type, score) if column]
         found: dict[str, _Entry] = {}
         for row, span in self._listed(document, wanted, score, attributes) if self.spans else self.parsed(
-                document, wanted, lambda row: self._span(row, score, document), attributes):
+                document, wanted, lambda row: self._span(row, score), attributes):
             entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
             if wrong := self._clash(entry, row, span):
                 document.refuse(wrong, row.line, row.key)
@@ -116,25 +116,23 @@ class Spans(TableReader, SpanReader):
                 yield row, None
             for of_list in spans:
                 try:
-                    span = self._span_of_list(of_list, wanted, row, score, document)
+                    span = self._span_of_list(of_list, wanted, row, score)
                 except InputError as error:
                     document.report(error)
                 else:
                     yield row, span
 
-    def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row, score: str | None,
-                      document: Document) -> Span:
+    def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row, score: str | None) -> Span:
         """Read a span that stands in a list: an object, or a list of its parts."""
-        is_object = isinstance(of_list, Mapping)
-        cells = [at_path(of_list, name) if is_object else followed(of_list, name.split(".")) for name in wanted]
+        cells = [at_path(of_list, name) for name in wanted]
         if ABSENT in cells:
             name = wanted[cells.index(ABSENT)]
-            why = no_column(of_list, name) if is_object else f"it has no place {name!r}"
-            raise document.error(f"a span is {shown(of_list)}: {why}", row.line, row.key)
-        span = self._span(row._replace(cells=cells), score, document)
+            why = no_column(of_list, name) if isinstance(of_list, Mapping) else f"it has no place {name!r}"
+            raise row.error(f"a span is {shown(of_list)}: {why}")
+        span = self._span(row._replace(cells=cells), score)
         if span is None:
-            raise document.error(f"a span is {shown(of_list)}, without start and end; an item without spans has the "
-                                 "empty list", row.line, row.key)
+            raise row.error(f"a span is {shown(of_list)}, without start and end; an item without spans has the empty "
+                            "list")
         return span
 
     def _clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
@@ -163,28 +161,27 @@ class Spans(TableReader, SpanReader):
             if furthest is None or span.end > furthest.end:
                 furthest = span
 
-    def _span(self, row: Row, score: str | None, document: Document) -> Span | None:
+    def _span(self, row: Row, score: str | None) -> Span | None:
         """Read a row's span; None if it says that there is none."""
         if all(is_unscored(cell, self.unscored) for cell in row.cells):
             return None
         start, end, *rest = row.cells
-        first, last = (self._position(cell, column, row, document)
-                       for cell, column in ((start, self.start), (end, self.end)))
+        first, last = (self._position(cell, column, row) for cell, column in ((start, self.start), (end, self.end)))
         length = last - first + self.inclusive
         if length <= 0:
             why = ("is empty; its end is the position after its last one, or else declare inclusive = true"
                    if first == last else "ends before it starts")
-            raise document.error(f"the span from {shown(start)} to {shown(end)} {why}", row.line, row.key)
+            raise row.error(f"the span from {shown(start)} to {shown(end)} {why}")
         type_ = as_text(rest[0]) if self.type else ""
         if self.type and not type_:
-            raise document.error(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where "
-                                 "the item has no span", row.line, row.key)
+            raise row.error(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where the "
+                            "item has no span")
         if type_ is None or not type_.isprintable():
-            raise document.error(f"{self.type!r} has a control or invisible character", row.line, row.key)
-        value = None if score is None else self.number(rest[-1], score, row, document)
+            raise row.error(f"{self.type!r} has a control or invisible character")
+        value = None if score is None else self.number(rest[-1], score, row)
         return Span(first, first + length, type_, value)
 
-    def _position(self, cell: Any, column: str, row: Row, document: Document) -> int:
+    def _position(self, cell: Any, column: str, row: Row) -> int:
         """Read a position, counted from 0."""
         if self.syntax == "delimited":
             value = int(cell) if _POSITION.fullmatch(cell) else -1
@@ -192,8 +189,8 @@ class Spans(TableReader, SpanReader):
             number = as_number(cell, text=False)
             value = int(number) if 0 <= number < _TOO_FAR and number.is_integer() else -1
         if value < self.offset:
-            raise document.error(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to "
-                                 f"{_TOO_FAR - 1}", row.line, row.key)
+            raise row.error(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to "
+                            f"{_TOO_FAR - 1}")
         return value - self.offset
 
     def _written(self, span: Span) -> str:

@@ -43,10 +43,15 @@ Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 class Row(NamedTuple):
     """One row: where it stands, its item, the cells that were asked for, and the item's attributes."""
 
+    document: Document
     line: int
     key: str
     cells: list[Any]
     attributes: dict[str, str]
+
+    def error(self, message: str) -> InputError:
+        """Say what is wrong with the row."""
+        return self.document.error(message, self.line, self.key)
 
 
 class TableReader(Reader):
@@ -114,7 +119,8 @@ class TableReader(Reader):
             elif not (together := "".join(known)).isprintable():
                 document.refuse(invisible(together), line, key)
             else:
-                yield Row(line, key, cells[of_attributes:], dict(zip(attributes, known[of_key:], strict=True)))
+                of_item = dict(zip(attributes, known[of_key:], strict=True))
+                yield Row(document, line, key, cells[of_attributes:], of_item)
         if not n:
             document.report_empty("item")
 
@@ -129,7 +135,7 @@ class TableReader(Reader):
             else:
                 yield row, value
 
-    def number(self, cell: Any, column: str, row: Row, document: Document) -> float | None:
+    def number(self, cell: Any, column: str, row: Row) -> float | None:
         """Read a cell as a number, or as one that is not there (None); true and false are 1 and 0 where all are such.
 
         Raises:
@@ -139,24 +145,24 @@ class TableReader(Reader):
             return None
         if isinstance(cell, str) and self.syntax == "delimited":
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
-        if (is_truth := isinstance(cell, bool)) != document.made.setdefault(("truth", column), is_truth):
+        if (is_truth := isinstance(cell, bool)) != row.document.made.setdefault(("truth", column), is_truth):
             others = "numbers" if is_truth else "true or false"
-            raise document.error(f"{column!r} is {shown(cell)} where others before are {others}; write all as numbers, "
-                                 "1 and 0 for true and false", row.line, row.key)
+            raise row.error(f"{column!r} is {shown(cell)} where others before are {others}; write all as numbers, 1 "
+                            "and 0 for true and false")
         value = float(cell) if is_truth else as_number(cell, text=self.syntax == "delimited")
         if not math.isfinite(value):
             quoted = isinstance(cell, str) and self.syntax != "delimited" and _NUMBER.fullmatch(cell) is not None
-            raise document.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' "
-                                 f"names{'; write numbers without quotes' * quoted}", row.line, row.key)
+            raise row.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names"
+                            f"{'; write numbers without quotes' * quoted}")
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
-            raise document.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
-                                 "divide all by the same number", row.line, row.key)
+            raise row.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
+                            "divide all by the same number")
         return value
 
-    def required(self, cell: Any, column: str, row: Row, document: Document) -> float:
+    def required(self, cell: Any, column: str, row: Row) -> float:
         """Read a cell of the gold, which must be a number."""
-        if (value := self.number(cell, column, row, document)) is None:
-            raise document.error(f"{column!r} is {shown(cell)}; expected a finite number", row.line, row.key)
+        if (value := self.number(cell, column, row)) is None:
+            raise row.error(f"{column!r} is {shown(cell)}; expected a finite number")
         return value
 
     def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

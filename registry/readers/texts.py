@@ -52,7 +52,7 @@ class Texts(TableReader, SegmentReader):
         columns = (self.text, *self.references, *(() if self.source is None else (self.source,)))
 
         def gold(row: Row) -> dict[str, str]:
-            return {name: _required(cell, column, row, document)
+            return {name: _required(cell, column, row)
                     for name, column, cell in zip(names, columns, row.cells, strict=True)}
 
         items = [Item(row.key, found, row.attributes, row.line)
@@ -64,7 +64,7 @@ class Texts(TableReader, SegmentReader):
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read the texts of a system."""
         answers = [Answer(row.key, text, row.line) for row, text in self.parsed(
-            document, (self.text,), lambda row: _text(row.cells[0], self.text, row, document)) if text.strip()]
+            document, (self.text,), lambda row: _text(row.cells[0], self.text, row)) if text.strip()]
         self._check_quotes(self.text, [(answer.value, answer) for answer in answers], document)
         return answers
 
@@ -97,20 +97,20 @@ def _has_doubled_quotes(text: str) -> bool:
     return '""' in text and '"' not in text.replace('""', "")
 
 
-def _text(cell: Any, column: str, row: Row, document: Document) -> str:
+def _text(cell: Any, column: str, row: Row) -> str:
     """A cell as text; of null it is empty."""
     if (text := "" if cell is None else as_text(cell)) is None:
-        raise document.error(f"{column!r} is {shown(cell)}; expected a text" + (
-            f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""), row.line, row.key)
+        raise row.error(f"{column!r} is {shown(cell)}; expected a text" + (
+            f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""))
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise document.error(f"{column!r} has half of a character (a lone surrogate); cut texts between "
-                             "characters, or leave it out", row.line, row.key) from None
+        raise row.error(f"{column!r} has half of a character (a lone surrogate); cut texts between characters, or "
+                        "leave it out") from None
     return text
 
 
-def _required(cell: Any, column: str, row: Row, document: Document) -> str:
-    if not (text := _text(cell, column, row, document)).strip():
-        raise document.error(f"{column!r} is blank; an item needs its references and its source", row.line, row.key)
+def _required(cell: Any, column: str, row: Row) -> str:
+    if not (text := _text(cell, column, row)).strip():
+        raise row.error(f"{column!r} is blank; an item needs its references and its source")
     return text

@@ -11,19 +11,17 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import PLACES, TYPES, WORDS, Column
+from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column, members_within
 from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
-from registry.readers.parsing.json_entries import ABSENT, at_path, followed
+from registry.readers.parsing.json_entries import ABSENT, at_path
 from registry.readers.tables import as_text
 
 _GOLDS = re.compile(r"(?<![a-z])(gold|golds|truth|reference|labels?)(?![a-z])", re.I)
 _ID = re.compile(r"(?i)(.*[_.-])?(id|ids|uid|key|item|name|doc|document|hash)|.*I[dD]")
-_DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
 _DEEPEST = 4  # objects within objects
 _LOOKED_AT = 100  # items in which lists are looked for
 _COMMON = 0.5  # the share of items that gold and system have in common at the least
-_ENOUGH = 10  # documents: of fewer, whole ones can hardly be tested
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class _List:
     def spans(self) -> list[tuple[tuple[Any, ...], ...]]:
         """The spans of every row: start, end, type."""
         names = [name for name in (self.start, self.end, self.type) if name]
-        return [tuple(sorted(tuple(_within(span, name) for name in names) for span in at_path(row, self.column) or ()))
+        return [tuple(sorted(tuple(at_path(span, name) for name in names) for span in at_path(row, self.column) or ()))
                 for row in self.of.rows]
 
     @cached_property
@@ -91,8 +89,8 @@ def _guesses(gold: _List, systems: Sequence[tuple[str, _List]], sure: int) -> It
     if named is None:
         return
     keys, why, of_items = named
-    groups = next((name for name in gold.of.rows[0] if name.casefold() in _DOCUMENTS and [name] != keys), None)
-    attributes = [groups] if groups and _ENOUGH <= len(gold.cells(groups).values) < len(gold.of.rows) else []
+    groups = next((name for name in gold.of.rows[0] if name.casefold() in DOCUMENTS and [name] != keys), None)
+    attributes = [groups] if groups and ENOUGH_DOCUMENTS <= len(gold.cells(groups).values) < len(gold.of.rows) else []
     inclusive = any(one.is_inclusive for one in (gold, *(one for _, one in systems)))
     types = Counter(span[2] for spans in gold.spans for span in spans if gold.type)
     shown = ", ".join(name for name, _ in types.most_common(5)) + (" ..." if len(types) > 5 else "")
@@ -124,7 +122,7 @@ def _items(gold: _List, systems: Sequence[_List]) -> tuple[list[str], str, int] 
     """
     names = [name for name in _scalars(gold.of.rows[0]) if all(_has(one, name) for one in (gold, *systems))]
     keys = [name for name in names if gold.cells(name).is_key and not _is_text(gold.cells(name))
-            and all(_share(gold.cells(name), one.cells(name)) > _COMMON for one in systems)]
+            and all(gold.cells(name).shared(one.cells(name)) > _COMMON for one in systems)]
     n = counted(len(gold.of.rows), "item")
     if keys:
         key = min(keys, key=lambda name: (_ID.fullmatch(name) is None, name.count(".")))
@@ -132,7 +130,7 @@ def _items(gold: _List, systems: Sequence[_List]) -> tuple[list[str], str, int] 
     for name in (name for name in names if _is_text(gold.cells(name))):
         if all(one.cells(name).cells == gold.cells(name).cells for one in systems):
             return [], f"{n}, by their order: their {name!r} is the same in all files", SURE
-        if gold.cells(name).is_key and all(_share(gold.cells(name), one.cells(name)) > _COMMON for one in systems):
+        if gold.cells(name).is_key and all(gold.cells(name).shared(one.cells(name)) > _COMMON for one in systems):
             return [name], f"items by {name!r}: {n}", SURE
     if {len(one.of.rows) for one in systems} != {len(gold.of.rows)}:
         return None
@@ -152,14 +150,9 @@ def _unlike(gold: _List, system: _List, keys: Sequence[str]) -> int:
 
 def _lists(document: Document, asked: Asked) -> list[_List]:
     """The columns of a file that are lists of spans; where some have types, others are of tokens or the like."""
-    found = list(_of_file(document, asked))
-    return [one for one in found if one.type] or found
-
-
-def _of_file(document: Document, asked: Asked) -> Iterator[_List]:
-    found = records(document)
-    if found is None:
-        return
+    if (found := records(document)) is None:
+        return []
+    read: list[_List] = []
     columns = list(dict.fromkeys(path for row in found.rows[:_LOOKED_AT] for path in _paths(row)))
     for column in columns:
         lists = [at_path(row, column) for row in found.rows]
@@ -167,7 +160,8 @@ def _of_file(document: Document, asked: Asked) -> Iterator[_List]:
             continue
         spans = [span for one in lists if isinstance(one, list) for span in one]
         if spans and all(one is None or isinstance(one, list) for one in lists) and (parts := _parts(spans)):
-            yield _List(document, found, column, *parts)
+            read.append(_List(document, found, column, *parts))
+    return [one for one in read if one.type] or read
 
 
 def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
@@ -189,8 +183,8 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
 
 
 def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
-    return all(type(_within(span, name)) is int for span in spans for name in (start, end)) and (
-        not type_ or all(isinstance(_within(span, type_), str) and _within(span, type_) for span in spans))
+    return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
+        not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) for span in spans))
 
 
 def _answering(gold: _List, document: Document, asked: Asked) -> _List | None:
@@ -217,13 +211,9 @@ def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterat
             yield from _paths(only, f"{path}." if only is value else f"{path}.0.", depth + 1)
 
 
-def _scalars(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
+def _scalars(entry: Mapping[str, Any]) -> list[str]:
     """The paths of what is text or a whole number in an entry."""
-    for name, value in entry.items():
-        if isinstance(value, str) or type(value) is int:
-            yield f"{prefix}{name}"
-        elif isinstance(value, Mapping) and depth < _DEEPEST and "." not in name:
-            yield from _scalars(value, f"{prefix}{name}.", depth + 1)
+    return [path for path, value in members_within(entry, _DEEPEST) if isinstance(value, str) or type(value) is int]
 
 
 def _has(one: _List, name: str) -> bool:
@@ -232,11 +222,3 @@ def _has(one: _List, name: str) -> bool:
 
 def _is_text(column: Column) -> bool:
     return 2 * sum(len(cell.split()) >= WORDS for cell in column.cells) >= len(column.cells)
-
-
-def _share(one: Column, other: Column) -> float:
-    return len(one.values & other.values) / max(len(one.values), len(other.values), 1)
-
-
-def _within(span: Any, name: str) -> Any:
-    return at_path(span, name) if isinstance(span, Mapping) else followed(span, name.split("."))

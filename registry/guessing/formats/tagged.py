@@ -10,7 +10,7 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import is_number, text_lines
+from registry.guessing.looks import ENOUGH_DOCUMENTS, is_number, text_lines
 from registry.guessing.records import repair
 from registry.guessing.trial import Trial
 from registry.items import Answer, Item
@@ -88,8 +88,8 @@ def _of_form(gold: Document, form: _Form, systems: Sequence[tuple[Given, _Form]]
         if not asked.names("label", [form.name(n) for n in form.tags], form.name(tag)):
             continue
         for scheme in _SCHEMES:
-            for lenient in (False, True):
-                reader = Bio.build({"scheme": scheme, **_lenient(lenient), **form.options(tag)})
+            for lenient, more in ((False, {}), (True, {"invalid_tags": "begin"})):
+                reader = Bio.build({"scheme": scheme, **more, **form.options(tag)})
                 items = trial.items(gold, reader)
                 if not isinstance(items, Exception):
                     yield _guess((gold, reader, items), systems, trial, lenient=lenient, several=len(form.tags) > 1)
@@ -101,10 +101,6 @@ def _is_copied(guess: Guess, trial: Trial) -> bool:
     joined = [] if isinstance(items, Exception) else [trial.joined(guess, items, system) for system in guess.systems]
     return bool(joined) and not isinstance(items, Exception) and all(
         not isinstance(one, Exception) and _is_gold(items, one.answers) for one in joined)
-
-
-def _lenient(lenient: bool) -> dict[str, str]:
-    return {"invalid_tags": "begin"} if lenient else {}
 
 
 def _guess(of: tuple[Document, Bio, Sequence[Item]], systems: Sequence[tuple[Given, _Form]], trial: Trial, *,
@@ -121,7 +117,7 @@ def _guess(of: tuple[Document, Bio, Sequence[Item]], systems: Sequence[tuple[Giv
     others = {system.name: ", ".join(_differing(system, reader)) for system in chosen}
     why += [f"otherwise {name}: {how}" for name, how in others.items() if how]
     groups = {item.attributes.get("document", "") for item in items}
-    cluster = "document" if "" not in groups and 10 <= len(groups) < len(items) else None
+    cluster = "document" if "" not in groups and ENOUGH_DOCUMENTS <= len(groups) < len(items) else None
     if cluster:
         why.append(f"comments name {len(groups)} documents, whose sentences are not independent: whole documents are "
                    "swapped")

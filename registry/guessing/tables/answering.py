@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from registry.errors import InputError
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import NO_NUMBER, Table, is_number, is_other_number
-from registry.guessing.tables.keys import Matched, called, counts, is_cost, together
+from registry.guessing.tables.keys import Matched, called, counts, is_cost
 
 SAME, BESIDE = "the same as the gold's", "not the gold's"
 NAMED = frozenset((  # what a gold's column is called for sure
@@ -40,23 +40,19 @@ class Pairing:
     beside: int | None = None
 
 
-def pairings(table: Table, keys: tuple[int, ...], matched: Sequence[Matched], asked: Asked, *,
-             has_answers: bool) -> list[Pairing]:
-    """Pair the columns of a gold's table, whose `keys` name the items, with those of the systems.
+def pairings(gold: Matched, matched: Sequence[Matched], asked: Asked) -> list[Pairing]:
+    """Pair the columns of a gold's table with those of the systems.
 
-    Where it `has_answers`, the gold's file is a system's too, and copies of the gold are no answers.
+    Where the gold's file is a system's too, copies of the gold are no answers.
 
     Raises:
         InputError: Several columns may be meant in the gold, and in the systems as well.
     """
-    cells = together(table, keys).cells
+    table, has_answers = gold.table, any(one.path == gold.path for one in matched)
     found: list[Pairing] = []
     for n, name in enumerate(table.names):
-        if n in keys or not asked.names("label", table.names, name) or not asked.names("gold", table.names, name):
-            continue
-        right = _filled(dict(zip(cells, table.column(n).cells, strict=True)))
-        found += _of_column((table, keys, n), right, matched, asked) if not has_answers else [
-            one for one in _of_column((table, keys, n), right, matched, asked) if one.note == BESIDE]
+        if n not in gold.keys and asked.names("label", table.names, name) and asked.names("gold", table.names, name):
+            found += (one for one in _of_column(gold, n, matched, asked) if not has_answers or one.note == BESIDE)
     tell = any(not one.note for one in found)  # where others do, copies of all tell nothing
     return _weighed(table, [one for one in found if one.blank or not (tell and one.note == SAME)], matched, asked)
 
@@ -68,15 +64,14 @@ def _filled(of_items: dict[str, str]) -> dict[str, str]:
     return numbers if numbers and all(map(is_number, numbers.values())) else filled
 
 
-def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], matched: Sequence[Matched],
-               asked: Asked) -> Iterator[Pairing]:
-    table, keys, value = of
-    options = [_answering(right, of, one, asked) for one in matched]
+def _of_column(gold: Matched, value: int, matched: Sequence[Matched], asked: Asked) -> Iterator[Pairing]:
+    table, right = gold.table, _filled(gold.of_items(value))
+    options = [_answering(gold, value, right, one, asked) for one in matched]
     if not right or not all(options):
         return
     if all(map(is_number, right.values())) and any(_has_others(one, table.names[value]) for one in matched):
         return
-    blank = len(together(table, keys).values) - len(right)
+    blank = len(gold.items.values) - len(right)
     shared = _shared(matched, options)
     for columns in shared:
         if _name_items(right, matched, columns):
@@ -118,8 +113,7 @@ def _is_doubtful(table: Table, n: int, asked: Asked) -> bool:
         return False
     column = table.column(n)
     is_beside = column.is_numeric and ((table.header and is_cost(table.names[n])) or any(
-        table.column(m).values and all(map(is_other_number, table.column(m).values)) and not table.column(m).is_numeric
-        for m in range(len(table.names))))
+        other.values and all(map(is_other_number, other.values)) and not other.is_numeric for other in table.columns))
     return len(column.values) == 1 or counts(column) or is_beside
 
 
@@ -149,7 +143,7 @@ def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched],
         theirs = " or ".join(dict.fromkeys(called(matched[0].table, one.columns[0]) for one in found
                                            if one.sure > OPEN))
         raise InputError(f"the gold may be {ours}, and the answers {theirs}: leave those columns that are meant, here "
-                         "and in the systems' files", path=matched[0].given.document.path)
+                         "and in the systems' files", path=matched[0].path)
     blank = next((one for one in found if one.blank and _answers(table, one, matched)), None)
     if blank is None or {"gold", "label"} & asked.options.keys():
         return list(found)
@@ -176,15 +170,13 @@ def _is_named(table: Table, of: Pairing, other: Pairing, matched: Sequence[Match
     return table.header and any(name in names and beside not in names for names in (NAMED, theirs))
 
 
-def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int], one: Matched,
-               asked: Asked) -> Sequence[int]:
-    """Which columns of a system may answer the gold's, of a table, with keys and values; none where nothing tells."""
-    table, keys, value = of
+def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched, asked: Asked) -> Sequence[int]:
+    """Which columns of a system may answer the gold's, with these values by item; none where nothing tells."""
     others = [n for n, called in enumerate(one.table.names) if n not in one.keys
               and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)]
     if len(others) <= 1:
         return others
-    names, name = table.names, table.names[value]
+    names, name = gold.table.names, gold.table.names[value]
     values = set(right.values())
     numeric = all(map(is_number, values))
     fitting = [n for n in others if _folded(one.table.column(n).values) & _folded(values) or (
@@ -195,7 +187,7 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     called = [n for n in fitting if one.table.header and one.table.names[n].strip().casefold() in _PREDICTED]
     if len(called) == 1:
         return called
-    if value in fitting and one.keys == keys and _are_alike(table, one.table):
+    if value in fitting and one.keys == gold.keys and _are_alike(gold.table, one.table):
         return [value]
     if numeric and not all(float(value).is_integer() for value in values):  # others may be numbers of rows
         fitting = [n for n in fitting if not one.table.column(n).is_whole] or fitting
@@ -207,25 +199,22 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
             return copies  # what stands beside it is looked at then
         likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
             n for n in fitting if sum(_plain(cell) in _folded(values) for cell in cells[n]) > _MOST * len(cells[n])]
-        own = [n for n in fitting if numeric and not likely and not _is_copy(of, one, n)]
+        own = [n for n in fitting if numeric and not likely and not _is_copy(gold, one, n)]
         return own[:1] if len(own) == 1 else [
             n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
 
 
-def _is_copy(of: tuple[Table, tuple[int, ...], int], one: Matched, n: int) -> bool:
+def _is_copy(gold: Matched, one: Matched, n: int) -> bool:
     """Whether a system's column repeats some column of the gold's."""
-    table, keys, _ = of
-    cells = together(table, keys).cells
-    return any(_repeats(dict(zip(cells, table.column(m).cells, strict=True)), one, n)
-               for m in range(len(table.names)) if m not in keys)
+    return any(_repeats(gold.of_items(m), one, n) for m in range(len(gold.table.names)) if m not in gold.keys)
 
 
 def _are_alike(table: Table, other: Table) -> bool:
     """Whether the columns of tables without headers hold the same in each place, as far as their values tell."""
     if table.header or other.header or len(table.names) != len(other.names) or other.form["separator"] == "whitespace":
         return False
-    columns = [(table.column(n), other.column(n)) for n in range(len(table.names))]
+    columns = list(zip(table.columns, other.columns, strict=True))
     if any((len(theirs.values) == 1) != (len(ours.values) == 1) for ours, theirs in columns):  # which tells nothing
         return False
     return all(sum(_plain(cell) in _folded(ours.values) for cell in theirs.cells) > _MOST * len(theirs.cells) or (
@@ -249,8 +238,7 @@ def _plain(cell: str) -> str:
 
 def _repeats(right: Mapping[str, str], one: Matched, n: int) -> bool:
     """Whether a system's column has the gold's values, of the items that it has."""
-    theirs = dict(zip(one.items.cells, one.table.column(n).cells, strict=True))
-    return all(theirs[key] == value for key, value in right.items() if key in theirs)
+    return all(right.get(key, cell) == cell for key, cell in one.of_items(n).items())
 
 
 def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequence[int],
@@ -269,7 +257,7 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
                 "score", one.table.names, called)}
         options.append([n for n in cells if sum(map(is_known, cells[n])) > _MOST * len(cells[n])] or [
-            n for n in cells if are_decimals and one.table.column(n).is_numeric and not one.table.column(n).is_whole])
+            n for n in cells if are_decimals and one.table.column(n).is_of_decimals])
     if not all(options):
         return None
     found = [columns for columns in _shared(matched, options) if len(matched) == 1 or len({tuple(one.aligned(

@@ -7,11 +7,10 @@ from dataclasses import replace
 from itertools import chain
 from shlex import quote
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import NO_NUMBER, Column, Table, tables, text_lines
-from registry.guessing.tables.keyed import table_reader
-from registry.guessing.tables.keys import called, is_id, may_name, naming, summary, together
+from registry.guessing.tables.keys import Matched, called, is_id, may_name, naming, summary, together
 from registry.guessing.tables.long import directions, is_measure, is_size
 from registry.metrics import Mean
 from registry.readers import Document
@@ -31,28 +30,28 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     table = next((one for one in tables(gold) if one.sure == SURE), None)
     if table is None:
         return
-    theirs = [next((ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None), None)
-              for given in everyone[1:]]
-    alone = [(n,) for n in range(len(table.names)) if table.column(n).is_key and may_name(table, n)]
+    theirs = [found[0] for given in everyone[1:] if (found := [
+        ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None])]
+    if len(theirs) < len(everyone) - 1:
+        return
+    alone = [(n,) for n, column in enumerate(table.columns) if column.is_key and may_name(table, n)]
     named = sorted(alone, key=lambda of: (not table.column(of[0]).is_printable, table.names[of[0]] != "item",
                                           not is_id(table.names[of[0]])))
     keys = next((of for of in chain(named, naming(table)) if all(
-        one is not None and together(one, of).values == together(table, of).values for one in theirs)), None)
+        together(one, of).values == together(table, of).values for one in theirs)), None)
     is_text = keys is not None and not together(table, keys).is_printable
-    if keys is None or (is_text and any(one is None or together(one, keys).cells != together(table, keys).cells
-                                        for one in theirs)):
+    if keys is None or (is_text and any(together(one, keys).cells != together(table, keys).cells for one in theirs)):
         return
     of_reader = () if is_text else keys  # rows are numbered where texts that no reader takes as names are in one order
     columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
-               and all(one is not None and (_are_measures(one.column(n)) if _is_bare(table) else _has_scores(one, n))
+               and all(_are_measures(one.column(n)) if _is_bare(table) else _has_scores(one, n)
                        for one in (table, *theirs))
-               and ("score" in asked.options or is_measure(called) or _tells(
-                   [one for one in (table, *theirs) if one is not None], keys, n))]
+               and ("score" in asked.options or is_measure(called) or _tells((table, *theirs), keys, n))]
     if columns and (last := summary(together(table, keys))) is not None:
-        raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
-                         "all files", path=gold.path, item=last)
+        raise gold.error(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
+                         "all files", item=last)
     for n in columns:
-        for guess in _of_column((gold, table, of_reader, n), everyone, asked):
+        for guess in _of_column(Matched(everyone[0], table, of_reader), n, everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
@@ -97,7 +96,7 @@ def _tells(files: Sequence[Table], keys: tuple[int, ...], n: int) -> bool:
 def _are_measures(column: Column) -> bool:
     """Whether values may be what each item scored, as a gold's or a system's: decimals, right and wrong."""
     is_right = any({cell.strip().casefold() for cell in column.values} <= of for of in _RIGHT)
-    return is_right or (column.is_numeric and not column.is_whole)
+    return is_right or column.is_of_decimals
 
 
 def may_score_lines(documents: Sequence[Document]) -> bool:
@@ -107,10 +106,8 @@ def may_score_lines(documents: Sequence[Document]) -> bool:
         _are_measures(Column(of)) for of in (lines, lines[1:])) for lines in found)
 
 
-def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Sequence[Given],
-               asked: Asked) -> Iterator[Guess]:
-    document, table, keys, score = of
-    reader = table_reader("scores", table, keys, {"score": score})
+def _of_column(of: Matched, score: int, everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
+    table, reader = of.table, of.reader("scores", {"score": score})
     name = table.names[score] if table.header else "score"
     systems = tuple(System(given.name, given.document, reader) for given in everyone)
     higher, lower = directions(table.names[score])
@@ -118,10 +115,8 @@ def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Seque
         if asked.options.get("better", better) != better or ((higher or lower) and not named):
             continue
         is_sure = "better" in asked.options or (bool(named) and not (higher and lower))
-        yield Guess(document, table_reader("scores", table, keys, {}), systems, (
-            f"{document.path}: {table.written}; {table.why}",
-            f"items by {' and '.join(called(table, n) for n in keys) or 'the number of the row'}: "
-            f"{counted(len(table.rows), 'item')}",
+        yield Guess(of.given.document, of.reader("scores", {}), systems, (
+            *of.told,
             f"no gold: {counted(len(systems), 'file')} have scores in {called(table, score)}, each those of a system",
             f"their mean, {better} is better"), SURE if is_sure else LIKELY,
             f"each file has scores of a system in {called(table, score)}, of which {better} ones are better",

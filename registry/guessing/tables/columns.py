@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from registry.guessing.guess import SURE, Given
-from registry.guessing.looks import Column
+from registry.guessing.guess import SURE
 from registry.guessing.tables.answering import Pairing
 from registry.guessing.tables.keys import Matched
 
@@ -28,17 +27,13 @@ def readings(found: Sequence[Pairing], matched: Sequence[Matched]) -> Iterator[
         elif of.value not in done:
             done.add(of.value)
             (file,) = matched
-            yield replace(of, sure=SURE), [(replace(file, given=Given(file.table.names[n], file.given.document)), n)
-                                           for n in (one.columns[0] for one in same)]
+            yield replace(of, sure=SURE), [(file.of_column(n), n) for n in (one.columns[0] for one in same)]
 
 
 def _are_systems(file: Matched, columns: Sequence[int]) -> bool:
     """Whether columns are called as systems may be: by words that neither all have nor one system's columns."""
     words = [frozenset(re.findall("[a-z]+|[0-9]+", file.table.names[n].casefold())) for n in columns]
     own = [of - frozenset.intersection(*words) for of in words]
+    decimals = [column.is_mostly_numeric and not column.is_whole for column in map(file.table.column, columns)]
     return file.table.header and all(of and not of & _OF_ONE for of in own) and not any(
-        _are_decimals(file.table.column(n)) for n in columns)  # of which one may say how sure another is
-
-
-def _are_decimals(column: Column) -> bool:
-    return column.is_mostly_numeric and not column.is_whole
+        decimals)  # of which one may say how sure another is

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
-from types import MappingProxyType
-from typing import Any
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import Table, is_number, tables
+from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
 from registry.guessing.tables.columns import readings
-from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming, together
+from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
-from registry.readers import READERS, Document, Reader
+from registry.readers import Document
 
-DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
 _WIDE, _KEYS = 50, 100  # columns of a table of fewer rows, which is rather one torn line; keys that are tried
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
-ENOUGH = 10  # documents: of fewer, whole ones can hardly be tested
 VALUE = {"labels": ("label", "label"), "scores": ("gold", "score")}  # what a gold's and a system's column are called
 
 
@@ -36,13 +32,15 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
     found, blank = False, list[tuple[int, InputError]]()
-    for table, keys, matched in by_keys(gold, systems, asked):
-        if asked.options.get("header") is not False and (is_header_of_all(table, [one.table for one in matched]) or all(
-                table.header and _begins_otherwise(table, keys, one) for one in matched)):
+    for right, matched in by_keys(gold, systems, asked):
+        table = right.table
+        if asked.options.get("header") is not False and (
+                is_header_of_all(one.table for one in (right, *matched))
+                or all(table.header and _begins_otherwise(right, one) for one in matched)):
             continue
-        for guess, of in _valued(gold, table, keys, matched, asked):
+        for guess, of in _valued(right, matched, asked):
             if of.blank:
-                blank.append((table.sure, _blank(gold, table, of)))
+                blank.append((table.sure, _blank(right, of)))
             elif of.beside is None or table.names[of.beside].casefold() not in NAMED or not table.header:
                 # else the column that is called as the gold's is meant, though it has nothing for some
                 found = True
@@ -51,9 +49,9 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
         raise max(blank, key=lambda one: one[0])[1]
 
 
-def by_keys(gold: Document, systems: Sequence[Given],
-           asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
+def by_keys(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[tuple[Matched, list[Matched]]]:
     """The columns of the gold that name items in all systems as well: one, or several together where there is none."""
+    of_gold = Given("", gold)
     columns = [(table, n) for table in tables(gold)
                if len(table.rows) > 1 and len(table.names) <= max(_WIDE, len(table.rows))
                for n, name in enumerate(table.names)
@@ -67,28 +65,29 @@ def by_keys(gold: Document, systems: Sequence[Given],
         if None not in of_all:
             is_nearly |= not table.column(key).is_key
             is_found |= table.column(key).is_key and not counts(table.column(key))  # which may number each file's rows
-            yield table, (key,), [one for one in of_all if one is not None]
+            yield Matched(of_gold, table, (key,)), [one for one in of_all if one is not None]
     for table in () if is_found else tables(gold):
         for places in naming(table, nearly=is_nearly):
             options = [matches(table, places, given) for given in systems]
             for n in range(max(map(len, options)) if all(options) else 0):
-                yield table, places, [of[min(n, len(of) - 1)] for of in options]
+                yield Matched(of_gold, table, places), [of[min(n, len(of) - 1)] for of in options]
 
 
-def _begins_otherwise(gold: Table, keys: tuple[int, ...], one: Matched) -> bool:
+def _begins_otherwise(gold: Matched, one: Matched) -> bool:
     """Whether a system's first line is no item, where it is read without a header: then it has one, with a gap."""
-    return not one.table.header and one.items.cells[0] not in together(gold, keys).values
+    return not one.table.header and one.items.cells[0] not in gold.items.values
 
 
-def _blank(gold: Document, table: Table, of: Pairing) -> InputError:
+def _blank(gold: Matched, of: Pairing) -> InputError:
     """Say that items have no gold."""
-    return InputError(f"{called(table, of.value)} has nothing in {of.blank} of {len(table.rows)} rows: if these items "
-                      "have no label or number, take their rows out, here and in the systems' files", path=gold.path)
+    return InputError(f"{called(gold.table, of.value)} has nothing in {of.blank} of {len(gold.table.rows)} rows: if "
+                      "these items have no label or number, take their rows out, here and in the systems' files",
+                      path=gold.path)
 
 
 def unmatched(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say in which system no column has most of the keys of any column of the gold, if that is a table."""
-    columns = [(table, n) for table in tables(gold) for n in range(len(table.names)) if table.column(n).is_nearly_key]
+    columns = [(table, n) for table in tables(gold) for n, column in enumerate(table.columns) if column.is_nearly_key]
     other = next((given for given in systems if columns and all(
         match(table, n, given) is None for table, n in columns)), None)
     if other is None:
@@ -99,7 +98,7 @@ def unmatched(gold: Document, systems: Sequence[Given]) -> InputError | None:
 
 def _unlike(columns: Sequence[tuple[Table, int]], theirs: Sequence[Table]) -> str:
     """Say how few of a gold's items a file has, or how differently they are called."""
-    others = [table.column(n) for table in theirs for n in range(len(table.names)) if table.sure > OPEN
+    others = [column for table in theirs for n, column in enumerate(table.columns) if table.sure > OPEN
               and may_name(table, n)]
     keys, own = max(((table.column(n).values, other.values) for table, n in columns for other in others
                      if table.sure > OPEN and may_name(table, n)), key=lambda one: len(one[0] & one[1]),
@@ -107,8 +106,8 @@ def _unlike(columns: Sequence[tuple[Table, int]], theirs: Sequence[Table]) -> st
     if keys & own:
         return f": {len(keys & own)} of {len(keys)}" + (
             "; take the others out of the gold if they are not asked for" if own <= keys else "")
-    named = [next((one.column(n).cells[0][:_SHOWN] for one in sorted(of, key=lambda table: -table.sure)
-                   for n in range(len(one.names)) if one.column(n).is_nearly_key and may_name(one, n)), None)
+    named = [next((column.cells[0][:_SHOWN] for one in sorted(of, key=lambda table: -table.sure)
+                   for n, column in enumerate(one.columns) if column.is_nearly_key and may_name(one, n)), None)
              for of in (theirs, [table for table, _ in columns])]
     if None in named:
         return ""
@@ -118,7 +117,7 @@ def _unlike(columns: Sequence[tuple[Table, int]], theirs: Sequence[Table]) -> st
 def matched(gold: Document, systems: Sequence[Given]) -> Iterator[tuple[Table, int, list[Matched]]]:
     """The columns of the gold whose keys all systems have, and theirs; of one row alone each would name it."""
     for table in sorted((one for one in tables(gold) if len(one.rows) > 1), key=lambda one: -one.sure):
-        for key in (n for n in range(len(table.names)) if systems and table.column(n).is_key):
+        for key in (n for n, column in enumerate(table.columns) if systems and column.is_key):
             found = [one for given in systems if (one := match(table, key, given)) is not None]
             if len(found) == len(systems):
                 yield table, key, found
@@ -127,29 +126,27 @@ def matched(gold: Document, systems: Sequence[Given]) -> Iterator[tuple[Table, i
 def graded(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that the gold has one of two labels where all systems have numbers, as of how sure they are."""
     for table, _, found in matched(gold, systems):
-        if not all(any(one.table.column(n).is_numeric for n in range(len(one.table.names)) if n not in one.keys)
+        if not all(any(column.is_numeric for n, column in enumerate(one.table.columns) if n not in one.keys)
                    for one in found):
             continue
-        for n in range(len(table.names)):
-            values = sorted(table.column(n).values)
+        for n, column in enumerate(table.columns):
+            values = sorted(column.values)
             if len(values) == _LABELS and not any(map(is_number, values)):
-                return InputError(
+                return gold.error(
                     f"{called(table, n)} has two labels, {' and '.join(values)}, and the systems have numbers, as of "
                     "how sure they are: for rank correlation write 1 for the label of which more is more, 0 for the "
-                    "other, and say --as scores; or write the labels that systems decide for", path=gold.path)
+                    "other, and say --as scores; or write the labels that systems decide for")
     return None
 
 
-def is_header_of_all(gold: Table, systems: Sequence[Table]) -> bool:
+def is_header_of_all(read: Iterable[Table]) -> bool:
     """Whether tables read without a header surely have one, all of them: as an item it would be a class of its own."""
-    return all(table.sure == OPEN and not table.header for table in (gold, *systems))
+    return all(table.sure == OPEN and not table.header for table in read)
 
 
-def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequence[Matched],
-            asked: Asked) -> Iterator[tuple[Guess, Pairing]]:
+def _valued(gold: Matched, matched: Sequence[Matched], asked: Asked) -> Iterator[tuple[Guess, Pairing]]:
     """Guess which columns have the values, and what they are."""
-    has_answers = any(one.given.document.path == gold.path for one in matched)
-    found = pairings(table, keys, matched, asked, has_answers=has_answers)
+    table, found = gold.table, pairings(gold, matched, asked)
     said = {"gold", "label"} & asked.options.keys()
     repeated = {one.value for one in found if one.note == BESIDE}
     rivals = [one for one in found if one.note != SAME and not one.blank and not (
@@ -157,10 +154,10 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
     are_rivals = len({one.value for one in rivals if one.sure == SURE}) > 1
     for of, columns in readings(found, matched):
         is_same = of.note == SAME and of.value not in repeated and not said  # what describes items, say
-        if is_same and len(keys) > 1:
+        if is_same and len(gold.keys) > 1:
             continue
         for kind in kinds(table.column(of.value).cells, [one.table.column(n).cells for one, n in columns], asked):
-            guess = _guess((gold, table, keys, of.value), columns, kind)
+            guess = _guess(gold, of.value, columns, kind)
             if of.note == BESIDE:
                 places = dict.fromkeys(called(one.table, n) for one, n in columns)
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
@@ -185,37 +182,32 @@ def _said(guess: Guess, table: Table) -> str:
     return f"--option {quote(f'{name}={value if table.header else json.dumps(value)}')}"
 
 
-def _guess(at: tuple[Document, Table, tuple[int, ...], int], matched: Sequence[tuple[Matched, int]],
-           kind: Kind) -> Guess:
-    gold, table, keys, value = at
-    items = together(table, keys)
+def _guess(gold: Matched, value: int, matched: Sequence[tuple[Matched, int]], kind: Kind) -> Guess:
+    table, keys, (written, items) = gold.table, gold.keys, gold.told
     of_gold, of_system = VALUE[kind.format]
     right = table.column(value).values
-    systems = tuple(System(one.given.name, one.given.document, table_reader(
-        kind.format, one.table, one.keys, {of_system: column},
-        options=renamed(kind.format, right, one.table.column(column).values))) for one, column in matched)
-    agree = sum(one.items.values == items.values for one, _ in matched)
-    why = [f"{gold.path}: {table.written}; {table.why}",
-           f"items by {' and '.join(called(table, n) for n in keys)}: {counted(len(table.rows), 'item')}; {agree} of "
-           f"{len(matched)} systems have them all",
+    systems = tuple(one.system(kind.format, {of_system: column}, renamed(
+        kind.format, right, one.table.column(column).values)) for one, column in matched)
+    agree = sum(one.items.values == gold.items.values for one, _ in matched)
+    why = [written, f"{items}; {agree} of {len(matched)} systems have them all",
            f"{kind.format} in {called(table, value)}: {kind.why}", *_differing(table, [one for one, _ in matched]),
            *told_renamed(systems)]
-    if len(matched) > len({one.given.document.path for one, _ in matched}):
-        why.append(f"a column for each of {counted(len(matched), 'system')} in {matched[0][0].given.document.path}")
+    if len(matched) > len({one.path for one, _ in matched}):
+        why.append(f"a column for each of {counted(len(matched), 'system')} in {matched[0][0].path}")
     groups = next((n for n, name in enumerate(table.names) if n not in (*keys[-1:], value)
                    and name.casefold() in DOCUMENTS), None)
     attributes: tuple[str, ...] = ()
-    if groups is not None and ENOUGH <= (n_documents := len(table.column(groups).values)) < len(table.rows):
+    if groups is not None and ENOUGH_DOCUMENTS <= (n_documents := len(table.column(groups).values)) < len(table.rows):
         attributes = (table.names[groups],)
         why.append(f"{called(table, groups)} names {n_documents} documents, whose items are not independent: whole "
                    "documents are swapped")
-    reader = table_reader(kind.format, table, keys, {of_gold: value}, attributes)
+    reader = gold.reader(kind.format, {of_gold: value}, attributes)
     is_header = table.header and any(not one.has_item(" ".join(table.names[n] for n in keys)) for one, _ in matched)
     sure = SURE if is_header else min(one.sure for one in (table, *(one.table for one, _ in matched))
                                       if one.header == table.header)
     if not table.header and table.form.get("separator") == "whitespace" and len(table.names) > _COLUMNS:
         sure = min(sure, LIKELY)  # sentences may have equally many words
-    return Guess(gold, reader, systems, tuple(why), min(sure, kind.sure), kind.means, kind.metric,
+    return Guess(gold.given.document, reader, systems, tuple(why), min(sure, kind.sure), kind.means, kind.metric,
                  attributes[0] if attributes else None, f"--as {kind.format}" if kind.sure < SURE else "")
 
 
@@ -236,27 +228,3 @@ def _differing(table: Table, matched: Sequence[Matched]) -> Iterator[str]:
         same = [one.given.name for one in others if (one.table.written, one.table.header) == form]
         shown = ", ".join(same[:3]) + (f" and {len(same) - 3} more" if len(same) > 3 else "")
         yield f"otherwise {shown}: {form[0]}, {'a' if form[1] else 'no'} header"
-
-
-def table_reader(format_: str, table: Table, keys: Sequence[int], values: dict[str, int],
-                 attributes: Sequence[str] = (), options: Mapping[str, Any] = MappingProxyType({})) -> Reader:
-    """The reader of a table: which of its columns have the keys, and by the reader's option each value."""
-    options = {**table.form, **options}
-    names = list(table.names)
-    if not table.header:
-        for option, n in values.items():
-            names[n] = option
-        if len(keys) == 1 or (keys and format_ == "labels"):
-            names[keys[-1]] = "item"
-        options["columns"] = names
-    elif format_ == "labels" and "syntax" not in table.form:
-        options["header"] = True
-    options |= {option: names[n] for option, n in values.items()}
-    options["item"] = "".join(names[n] for n in keys[-1:]) if format_ == "labels" else [names[n] for n in keys]
-    if format_ == "labels" and len(keys) > 1:
-        options["within"] = [names[n] for n in keys[:-1]]
-    others = [n for n in range(len(names)) if n not in (*keys, *values.values())]
-    if (attributes and format_ != "labels") or (  # which takes all other columns for such, and refuses what is unseen
-            format_ == "labels" and not all("".join((names[n], *table.column(n).cells)).isprintable() for n in others)):
-        options["attributes"] = list(attributes)
-    return READERS[format_].build(options)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from math import prod
+from types import MappingProxyType
+from typing import Any, Self
 
+from registry.errors import counted
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
-from registry.guessing.guess import Given
+from registry.guessing.guess import Given, System
 from registry.guessing.looks import EVEN, Column, Table, is_other_number, tables
+from registry.readers import READERS, Reader
 
 COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
@@ -25,7 +29,10 @@ _MOST = 8  # columns of which such are looked for
 
 @dataclass(frozen=True)
 class Matched:
-    """A system's table, and which of its columns have the keys, in the order of the gold's."""
+    """The gold's or a system's table, and which of its columns name the items: those of systems in the gold's order.
+
+    Where none does, items have the numbers of the rows.
+    """
 
     given: Given
     table: Table
@@ -34,7 +41,27 @@ class Matched:
     @cached_property
     def items(self) -> Column:
         """The keys of its rows."""
-        return together(self.table, self.keys)
+        return together(self.table, self.keys) if self.keys else Column([*map(str, range(len(self.table.rows)))])
+
+    @property
+    def path(self) -> str:
+        """Of the file."""
+        return self.given.document.path
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """How it is written, and what names its items, in words."""
+        items = " and ".join(called(self.table, n) for n in self.keys) or "the number of the row"
+        return (f"{self.path}: {self.table.written}; {self.table.why}",
+                f"items by {items}: {counted(len(self.table.rows), 'item')}")
+
+    def pairs(self, n: int) -> Iterator[tuple[str, str]]:
+        """The items with their cells of a column."""
+        return zip(self.items.cells, self.table.column(n).cells, strict=True)
+
+    def of_items(self, n: int) -> dict[str, str]:
+        """The cells of a column by item."""
+        return dict(self.pairs(n))
 
     def has_item(self, key: str) -> bool:
         """Whether an item has this key, or the first line would have it if it were no header."""
@@ -43,8 +70,42 @@ class Matched:
 
     def aligned(self, keys: Sequence[str], n: int) -> list[str]:
         """The cells of a column in the order of the gold's keys, as far as these are there."""
-        found = dict(zip(self.items.cells, self.table.column(n).cells, strict=True))
+        found = self.of_items(n)
         return [found[key] for key in keys if key in found]
+
+    def of_column(self, n: int) -> Self:
+        """The table as that of a system which a column is called after."""
+        return replace(self, given=Given(self.table.names[n], self.given.document))
+
+    def reader(self, format_: str, values: Mapping[str, int], attributes: Sequence[str] = (),
+               options: Mapping[str, Any] = MappingProxyType({})) -> Reader:
+        """The reader of the table: which of its columns have the keys, and by the reader's option each value."""
+        table, keys = self.table, self.keys
+        options = {**table.form, **options}
+        names = list(table.names)
+        if not table.header:
+            for option, n in values.items():
+                names[n] = option
+            if len(keys) == 1 or (keys and format_ == "labels"):
+                names[keys[-1]] = "item"
+            options["columns"] = names
+        elif format_ == "labels" and "syntax" not in table.form:
+            options["header"] = True
+        options |= {option: names[n] for option, n in values.items()}
+        options["item"] = "".join(names[n] for n in keys[-1:]) if format_ == "labels" else [names[n] for n in keys]
+        if format_ == "labels" and len(keys) > 1:
+            options["within"] = [names[n] for n in keys[:-1]]
+        others = [n for n in range(len(names)) if n not in (*keys, *values.values())]
+        if (attributes and format_ != "labels") or (  # it takes all other columns for such, and refuses what is unseen
+                format_ == "labels" and not all("".join((names[n], *table.column(n).cells)).isprintable()
+                                                for n in others)):
+            options["attributes"] = list(attributes)
+        return READERS[format_].build(options)
+
+    def system(self, format_: str, values: Mapping[str, int],
+               options: Mapping[str, Any] = MappingProxyType({})) -> System:
+        """The system whose values these columns have."""
+        return System(self.given.name, self.given.document, self.reader(format_, values, options=options))
 
 
 def together(table: Table, places: Sequence[int]) -> Column:
@@ -101,13 +162,12 @@ def summary(column: Column) -> str | None:
 
 def match(gold: Table, key: int, given: Given) -> Matched | None:
     """The column of a system's file that has most of the keys; of equals that of a table written as the gold's is."""
-    best, most, keys = None, COMMON, gold.column(key).values
+    best, most, keys = None, COMMON, gold.column(key)
     for table in _likest(gold, given):
-        for n in range(len(table.names)):
-            column = table.column(n)
-            if column.is_nearly_key and ((share := _share(keys, column.values)) > most or (
-                    share == most and best is None)):
-                best, most = Matched(given, table, (n,)), share
+        for n, column in enumerate(table.columns):
+            if column.is_nearly_key and ((common := keys.shared(column)) > most or (
+                    common == most and best is None)):
+                best, most = Matched(given, table, (n,)), common
     return best
 
 
@@ -116,8 +176,7 @@ def naming(gold: Table, *, nearly: bool = False) -> Iterator[tuple[int, ...]]:
 
     One of them may do `nearly`, such as words of which few have several forms.
     """
-    columns = [(n, gold.column(n)) for n in range(len(gold.names)) if may_name(gold, n)]
-    columns = [(n, column) for n, column in columns if len(column.values) > 1
+    columns = [(n, column) for n, column in enumerate(gold.columns) if may_name(gold, n) and len(column.values) > 1
                and not (column.is_key if nearly else column.is_nearly_key)
                and all(cell.strip() and cell.isprintable() for cell in column.values)][:_MOST]
     for size in _TOGETHER:
@@ -131,16 +190,16 @@ def naming(gold: Table, *, nearly: bool = False) -> Iterator[tuple[int, ...]]:
 
 def matches(gold: Table, places: tuple[int, ...], given: Given) -> list[Matched]:
     """The columns of a system's file that have most of the keys: several where nothing tells which is which of them."""
-    keys = together(gold, places).values
+    keys = together(gold, places)
     shares: list[tuple[float, Matched]] = []
     for table in _likest(gold, given):
-        alike = [[m for m in range(len(table.names)) if _share(gold.column(n).values, table.column(m).values) > COMMON]
-                 [:_MOST] for n in places]
+        alike = [[m for m, column in enumerate(table.columns) if gold.column(n).shared(column) > COMMON][:_MOST]
+                 for n in places]
         found = [Matched(given, table, others) for others in product(*alike) if len({*others}) == len(others)]
         found = [one for one in found if _is_called_alike(gold, places, one)] or found
-        shares += [(_share(keys, one.items.values), one) for one in found if one.items.is_nearly_key]
-    most = max((share for share, _ in shares), default=0)
-    best = [one for share, one in shares if share == most > COMMON]
+        shares += [(keys.shared(one.items), one) for one in found if one.items.is_nearly_key]
+    most = max((common for common, _ in shares), default=0)
+    best = [one for common, one in shares if common == most > COMMON]
     best = [one for one in best if one.table is best[0].table]
     return [one for one in best if _is_called_alike(gold, places, one)] or best
 
@@ -150,10 +209,6 @@ def _is_called_alike(gold: Table, places: tuple[int, ...], one: Matched) -> bool
     if gold.header and one.table.header:
         return [gold.names[n] for n in places] == [one.table.names[n] for n in one.keys]
     return not gold.header and not one.table.header and places == one.keys
-
-
-def _share(one: Set[str], other: Set[str]) -> float:
-    return len(one & other) / max(len(one), len(other), 1)
 
 
 def _likest(gold: Table, given: Given) -> list[Table]:

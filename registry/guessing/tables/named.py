@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from registry.errors import counted
 from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import PLACES, TYPES, Table, tables
+from registry.guessing.tables.keys import Matched
 from registry.readers import READERS, Document
 
 _DRAWN = "people's items were drawn by chance, all alike; else --option drawn=probability"
@@ -16,25 +15,25 @@ _DRAWN = "people's items were drawn by chance, all alike; else --option drawn=pr
 def named(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     """Guess a judge's ratings, or spans, by what columns are called."""
     for table in tables(gold):
-        theirs = [next((one for one in tables(given.document) if one.header), None) for given in systems]
+        theirs = [next(((given, one) for one in tables(given.document) if one.header), None) for given in systems]
         found = [one for one in theirs if one is not None]
         if not table.header or len(found) < len(systems):
             continue
-        if asked.allows("judged", "judged") and all({"judge", "human"} <= set(one.names) for one in found):
-            yield _judged(gold, table, list(zip(systems, found, strict=True)), asked)
+        if asked.allows("judged", "judged") and all({"judge", "human"} <= set(one.names) for _, one in found):
+            yield _judged(gold, table, found, asked)
         if asked.allows("spans", "span"):
-            yield from _spans(gold, table, list(zip(systems, found, strict=True)))
+            yield from _spans(gold, table, found)
 
 
 def _judged(gold: Document, table: Table, systems: Sequence[tuple[Given, Table]], asked: Asked) -> Guess:
-    item = next((name for n, name in enumerate(table.names) if table.column(n).is_key), table.names[0])
-    options = {"item": [item], "drawn": asked.options.get("drawn", "random")}
-    why = (f"{gold.path}: {table.written}; {table.why}",
-           f"items by column {item!r}: {counted(len(table.rows), 'item')}",
-           "a judge's scores in column 'judge' of each system, people's of some items in column 'human'")
-    said = "drawn" in asked.options
-    return Guess(gold, READERS["judged"].build({**table.form, **options}), _read("judged", systems, options), why,
-                 SURE if said else OPEN, _DRAWN, answer="--as judged --option drawn=random")
+    item = next((n for n, column in enumerate(table.columns) if column.is_key), 0)
+    options = {"item": [table.names[item]], "drawn": asked.options.get("drawn", "random")}
+    return Guess(gold, READERS["judged"].build({**table.form, **options}), tuple(
+        System(given.name, given.document, READERS["judged"].build({**one.form, **options}))
+        for given, one in systems), (
+        *Matched(Given("", gold), table, (item,)).told,
+        "a judge's scores in column 'judge' of each system, people's of some items in column 'human'"),
+        SURE if "drawn" in asked.options else OPEN, _DRAWN, answer="--as judged --option drawn=random")
 
 
 def _spans(gold: Document, table: Table, systems: Sequence[tuple[Given, Table]]) -> Iterator[Guess]:
@@ -62,8 +61,3 @@ def _parts(table: Table) -> dict[str, str] | None:
     places = next((pair for pair in PLACES if set(pair) <= set(table.names)), None)
     type_ = next((name for name in TYPES if name in table.names), None)
     return None if places is None or type_ is None else {"start": places[0], "end": places[1], "type": type_}
-
-
-def _read(format_: str, systems: Sequence[tuple[Given, Table]], options: Mapping[str, Any]) -> tuple[System, ...]:
-    return tuple(System(given.name, given.document, READERS[format_].build({**table.form, **options}))
-                 for given, table in systems)

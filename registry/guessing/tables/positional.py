@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from statistics import mean
 
 from registry.errors import counted
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, header, is_number, single, tables, text_lines
 from registry.guessing.records import repair
-from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
-from registry.guessing.tables.keys import called, counts, is_id, is_sorted, may_name, naming
+from registry.guessing.tables.keyed import VALUE, is_header_of_all, told_renamed
+from registry.guessing.tables.keys import Matched, called, counts, is_id, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.guessing.words import n_words
 from registry.readers import Document
@@ -21,7 +21,7 @@ _FEW = 10  # lines; of fewer nothing tells labels from words
 
 @dataclass(frozen=True)
 class _Rows:
-    """Lines as a table: of one column, or the gold's with keys; which column has the values, how sure that is.
+    """Lines as a table: of one column, or the gold's with keys; and which column has the values.
 
     `open_ended` values are mostly different ones: words rather than labels. Of a table without keys only values
     `of_labels` are taken: of several columns of numbers any may be meant.
@@ -29,10 +29,13 @@ class _Rows:
 
     table: Table
     column: int
-    sure: int
-    why: str
     open_ended: bool = False
     of_labels: bool = False
+
+    @property
+    def sure(self) -> int:
+        """How sure it can be that this is meant."""
+        return min(self.table.sure, LIKELY) if self.open_ended else self.table.sure
 
     @property
     def is_text(self) -> bool:
@@ -60,7 +63,7 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
     numbered = [found if bare_ else list(_numbered(given.document)) or found for bare_, found, given in zip(
         bare, nameless, systems, strict=True)]
     mine = [*((right, numbered) for right in _lines(gold)), *(
-        (_Rows(table, n, table.sure, f"{table.written}; {table.why}"), nameless) for table in tables(gold)
+        (_Rows(table, n), nameless) for table in tables(gold)
         for n, name in _named(table) if asked.names("label", table.names, name)
         and not (table.column(n).is_whole and table.column(n).is_key))]  # which names items
     guesses: list[tuple[_Rows, Guess]] = []
@@ -69,7 +72,7 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
         chosen = [one for one in fitting if one is not None]
         if len(chosen) < len(systems):
             continue
-        if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
+        if asked.options.get("header") is not False and is_header_of_all(one.table for one in (right, *chosen)):
             continue
         if all(one.of_labels and one.cells == right.cells for one in chosen):
             continue  # what all systems have as the gold has it is no answer
@@ -88,15 +91,15 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
 
 def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]], kind: Kind) -> Guess:
     of_gold, of_system = VALUE[kind.format]
-    read = tuple(System(given.name, given.document, table_reader(
-        kind.format, rows.table, (), {of_system: rows.column},
-        options=renamed(kind.format, {*right.cells}, {*rows.cells}))) for given, rows in systems)
-    why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
+    read = tuple(Matched(given, rows.table, ()).system(kind.format, {of_system: rows.column}, renamed(
+        kind.format, {*right.cells}, {*rows.cells})) for given, rows in systems)
+    file = Matched(Given("", gold), right.table, ())
+    why = (file.told[0], f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
            f"{_ordered([rows for _, rows in systems])}: taken to be in the gold's order, "
            f"{counted(len(right.cells), 'item')}", *told_renamed(read))
     sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
-    return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
-                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
+    return Guess(gold, file.reader(kind.format, {of_gold: right.column}), read, why, sure, kind.means, kind.metric,
+                 answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
 
 
 def _ordered(systems: Sequence[_Rows]) -> str:
@@ -116,7 +119,7 @@ def _numbered(document: Document) -> Iterator[_Rows]:
         counting = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
         varied = [n for n, column in columns.items() if len(column.values) > 1 and n not in counting]
         if len(counting) == len(varied) == 1:
-            yield _Rows(table, varied[0], table.sure, f"{table.written}; {table.why}")
+            yield _Rows(table, varied[0])
 
 
 def _named(table: Table) -> list[tuple[int, str]]:
@@ -134,7 +137,7 @@ def _nameless(document: Document) -> list[_Rows]:
         if any(column.is_nearly_key and may_name(table, n) for n, column in others.items()) or any(
                 True for _ in naming(table)) or _has_items(table):
             return []
-        found += (_Rows(table, n, table.sure, f"{table.written}; {table.why}", of_labels=True) for n in others)
+        found += (_Rows(table, n, of_labels=True) for n in others)
     return found
 
 
@@ -176,7 +179,6 @@ def _lines(document: Document) -> Iterator[_Rows]:
         if is_header and (not lines[0].strip() or len(filled) < 2):
             continue
         name, cells = (lines[0], lines[1:]) if is_header else ("value", lines)
-        table = Table((name,), [[line] for line in cells], form, is_header, certain, why, "a value on each line")
         told = why if is_header or certain < SURE else f"no header: {why}"
-        yield _Rows(table, 0, min(certain, LIKELY) if open_ended else certain, f"a value on each line; {told}",
-                    open_ended)
+        yield _Rows(Table((name,), [[line] for line in cells], form, is_header, certain, told, "a value on each line"),
+                    0, open_ended)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import mean
 
 from registry.guessing.guess import Asked
 from registry.guessing.looks import WORDS, Column, Table
-from registry.guessing.tables.keys import Matched, together
+from registry.guessing.tables.keys import Matched
 from registry.guessing.words import bleu_of, n_words
 from registry.metrics import CER, WER, Metric
 
@@ -98,13 +98,7 @@ def has_text_above(table: Table) -> bool:
                                 for n, name in enumerate(table.names))
 
 
-def named(table: Table, keys: Sequence[int], n: int) -> Iterator[tuple[str, str]]:
-    """The texts of a column with the names of their rows, or their numbers."""
-    cells = together(table, keys).cells if keys else map(str, range(len(table.rows)))
-    return zip(cells, table.column(n).cells, strict=True)
-
-
-def repeats(table: Table, keys: Sequence[int], n: int, one: Matched, m: int) -> bool:
+def repeats(gold: Matched, n: int, one: Matched, m: int) -> bool:
     """Whether a system's column `m` has the texts of the gold's column `n`, of the items that it has."""
-    right = dict(named(table, keys, n))
-    return all(right.get(key, cell) == cell for key, cell in named(one.table, one.keys, m))
+    right = gold.of_items(n)
+    return all(right.get(key, cell) == cell for key, cell in one.pairs(m))

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from registry.errors import counted
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
-from registry.guessing.guess import Asked
-from registry.guessing.looks import Column, Table, is_number
-from registry.guessing.tables.keyed import DOCUMENTS
-from registry.guessing.tables.keys import called, counts, is_id, naming, summary, together
+from registry.guessing.guess import Asked, Given
+from registry.guessing.looks import DOCUMENTS, Column, Table, is_number
+from registry.guessing.tables.keys import Matched, counts, is_id, naming, summary, together
 from registry.readers import Document
 
 GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "ground_truth", "label",
@@ -27,10 +26,9 @@ _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Which columns of a table name the items, hold numbers, words, or flags of two values."""
+class Roles(Matched):
+    """A table of all systems: which of its columns name the items, hold numbers, words, or flags of two values."""
 
-    keys: tuple[int, ...]
     numbers: tuple[int, ...]
     words: tuple[int, ...]
     flags: tuple[int, ...]
@@ -46,7 +44,7 @@ def is_gold(name: str) -> bool:
     return name.casefold() in GOLDS or (len(words) == 2 and words[0] in _RIGHT and words[1] in _VALUE)
 
 
-def roles_of(table: Table, asked: Asked) -> Roles:
+def roles_of(document: Document, table: Table, asked: Asked) -> Roles:
     """What the columns of a table are."""
     places = range(len(table.names))
     columns = {n: table.column(n) for n in places}
@@ -59,7 +57,8 @@ def roles_of(table: Table, asked: Asked) -> Roles:
         keys = _keys(table, flags)
     rest = [n for n in places if n not in keys]
     numbers = tuple(n for n in rest if columns[n].is_mostly_numeric)
-    return Roles(keys, numbers, tuple(n for n in rest if n not in numbers and n not in flags), flags)
+    words = tuple(n for n in rest if n not in numbers and n not in flags)
+    return Roles(Given("", document), table, keys, numbers, words, flags)
 
 
 def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
@@ -102,12 +101,10 @@ def _counts(cells: Sequence[str]) -> bool:
     return len(numbers) == len(items) > 0 and numbers == [numbers[0] + n for n in range(len(numbers))]
 
 
-def reading(document: Document, table: Table, roles: Roles, names: Sequence[str]) -> list[str]:
+def reading(roles: Roles, names: Sequence[str]) -> list[str]:
     """Say how a table is read, and of which systems."""
-    items = " and ".join(called(table, n) for n in roles.keys) or "the number of the row"
     shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
-    return [f"{document.path}: {table.written}; {table.why}", f"items by {items}: {counted(len(table.rows), 'item')}",
-            f"a column for each of {counted(len(names), 'system')}: {shown}"]
+    return [*roles.told, f"a column for each of {counted(len(names), 'system')}: {shown}"]
 
 
 def passed(table: Table, columns: Sequence[int]) -> list[str]:

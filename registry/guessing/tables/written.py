@@ -10,9 +10,9 @@ from shlex import quote
 from typing import NamedTuple
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System, options_of
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, options_of
 from registry.guessing.looks import Table, single, tables
-from registry.guessing.tables.keyed import by_keys, is_header_of_all, table_reader
+from registry.guessing.tables.keyed import by_keys, is_header_of_all
 from registry.guessing.tables.keys import Matched, called, is_cost, is_id
 from registry.guessing.tables.prose import (
     has_text_above,
@@ -22,7 +22,6 @@ from registry.guessing.tables.prose import (
     is_source,
     is_text,
     metric_of,
-    named,
     repeats,
     texts_of,
 )
@@ -32,23 +31,6 @@ from registry.readers import Document, Texts
 _SAME = 0.5  # the share of texts that are the gold's, above which they may as well be right or wrong
 _EITHER = "--as texts"  # and no labels
 _ASIDE = frozenset(("comment", "comments", "explanation", "notes", "reason", "title", "topic"))  # of no system
-
-
-class _Gold(NamedTuple):
-    """The gold's file as a table, and which of its columns name the items: none where rows are numbered."""
-
-    document: Document
-    table: Table
-    keys: tuple[int, ...]
-
-    def is_in(self, n: int, one: Matched) -> bool:
-        """Whether a system's file has this column, under its name, with its texts."""
-        name = self.table.names[n]
-        return name in one.table.names and repeats(self.table, self.keys, n, one, one.table.names.index(name))
-
-    def named(self, n: int) -> dict[str, str]:
-        """The texts of a column by the names of their items."""
-        return dict(named(self.table, self.keys, n))
 
 
 class _Read(NamedTuple):
@@ -67,9 +49,8 @@ def written(gold: Document, everyone: Sequence[Given] | None, systems: Sequence[
     """
     if not asked.allows("texts", "segment"):
         return
-    for table, keys, matched in _placed(gold, systems, asked):
-        at = _Gold(gold, table, keys)
-        found = [*_of_all(at, matched, everyone, asked)]
+    for at, matched in _placed(gold, systems, asked):
+        table, found = at.table, [*_of_all(at, matched, everyone, asked)]
         if not _is_system(at, matched) and not any(one.is_meant or is_reference(table.names[one.right])
                                                    for one in found):
             found += _apart(at, matched, asked)
@@ -97,52 +78,52 @@ def are_references(guess: Guess) -> bool:
     return guess.sure == SURE and isinstance(guess.reader, Texts) and is_reference(guess.reader.text)
 
 
-def _placed(gold: Document, systems: Sequence[Given],
-            asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
+def _placed(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[Matched, list[Matched]]]:
     """What names items: a key; else texts that all files repeat in the same order, or which systems were given."""
-    found = [(table, keys, matched) for table, keys, matched in by_keys(gold, systems, asked)
-             if not is_header_of_all(table, [one.table for one in matched])
-             and not any(has_text_above(one) for one in (table, *(one.table for one in matched)))]
-    by_name = [one for one in found if not any(is_text(one[0].column(n)) for n in one[1])]
-    by_text = [one for one in found if not any(is_reference(one[0].names[n]) or is_answer(one[0].names[n])
-                                               for n in one[1])]
-    if found := by_name or ([] if asked.options.get("item") else _in_order(gold, systems, asked)) or by_text:
-        yield from found
+    found = [(at, matched) for at, matched in by_keys(gold, systems, asked)
+             if not is_header_of_all(one.table for one in (at, *matched))
+             and not any(has_text_above(one.table) for one in (at, *matched))]
+    by_name = [(at, matched) for at, matched in found if not any(is_text(at.table.column(n)) for n in at.keys)]
+    by_text = [(at, matched) for at, matched in found
+               if not any(is_reference(at.table.names[n]) or is_answer(at.table.names[n]) for n in at.keys)]
+    return by_name or ([] if asked.options.get("item") else _in_order(gold, systems, asked)) or by_text
 
 
-def _in_order(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[
-        Table, tuple[int, ...], list[Matched]]]:
+def _in_order(gold: Document, systems: Sequence[Given], asked: Asked) -> list[tuple[Matched, list[Matched]]]:
     """Files of as many rows, which repeat a text in the same order, or have one text in each row and no more."""
     rows = [next((one for one in chain(tables(document), single(document)) if one.header), None)
             for document in (gold, *(given.document for given in systems))]
     whole = [one for one in rows if one is not None and not has_text_above(one)]
     if len(whole) < len(rows) or len({len(one.rows) for one in whole}) > 1:
         return []
-    table, *others = whole
-    matched = [Matched(given, one, ()) for given, one in zip(systems, others, strict=True)]
+    at, *matched = (Matched(given, one, ()) for given, one in zip((Given("", gold), *systems), whole, strict=True))
     texts = [texts_of(one, (), asked) for one in whole]
-    at = _Gold(gold, table, ())
-    is_repeated = any(all(at.is_in(n, one) for one in matched) for n in texts[0])
-    return [(table, (), matched)] if is_repeated or all(
+    is_repeated = any(all(_is_in(at, n, one) for one in matched) for n in texts[0])
+    return [(at, matched)] if is_repeated or all(
         len([n for n in of if not is_given(one.names[n])] or of) == 1
         for one, of in zip(whole, texts, strict=True)) else []
 
 
-def _is_system(at: _Gold, matched: Sequence[Matched]) -> bool:
+def _is_in(at: Matched, n: int, one: Matched) -> bool:
+    """Whether a system's file has this column of the gold, under its name, with its texts."""
+    name = at.table.names[n]
+    return name in one.table.names and repeats(at, n, one, one.table.names.index(name))
+
+
+def _is_system(at: Matched, matched: Sequence[Matched]) -> bool:
     """Whether the gold's file is named as a system's too."""
-    return any(one.given.document.path == at.document.path for one in matched)
+    return any(one.path == at.path for one in matched)
 
 
-def _of_all(at: _Gold, matched: Sequence[Matched], everyone: Sequence[Given] | None, asked: Asked) -> Iterator[_Read]:
+def _of_all(at: Matched, matched: Sequence[Matched], everyone: Sequence[Given] | None, asked: Asked) -> Iterator[_Read]:
     """Readings by which all files repeat the gold in a column, and are systems': each has a text of its own beside."""
     if everyone is not None:
-        tables_of = [(at.table, at.keys), *((one.table, one.keys) for one in matched)]
-        matched = [Matched(given, *of) for given, of in zip(everyone, tables_of, strict=True)]
+        matched = [replace(one, given=given) for given, one in zip(everyone, (at, *matched), strict=True)]
     elif not _is_system(at, matched):
         return
     names, said = at.table.names, asked.options.get("text")
     texts = texts_of(at.table, at.keys, asked)
-    same = [n for n in texts if all(at.is_in(n, one) for one in matched)]
+    same = [n for n in texts if all(_is_in(at, n, one) for one in matched)]
     own = [names[n] for n in texts if n not in same and not is_given(names[n])
            and all(names[n] in one.table.names for one in matched)]
     own = [name for name in own or [names[n] for n in same] if is_answer(name)] or own
@@ -159,27 +140,26 @@ def _of_all(at: _Gold, matched: Sequence[Matched], everyone: Sequence[Given] | N
                 said in (names[n], name) or is_reference(names[n]) or is_answer(name)))
 
 
-def _check_references(at: _Gold, columns: Sequence[int], own: Sequence[str], matched: Sequence[Matched]) -> None:
+def _check_references(at: Matched, columns: Sequence[int], own: Sequence[str], matched: Sequence[Matched]) -> None:
     """See that what all files call references is the same in them, where each has answers beside.
 
     Raises:
         InputError: It is not, for some item.
     """
     for n in (n for n in columns if is_reference(at.table.names[n]) and not all(map(is_reference, own))):
-        right, name = at.named(n), at.table.names[n]
+        right, name = at.of_items(n), at.table.names[n]
         for one in (one for one in matched if name in one.table.names):
-            for key, text in named(one.table, one.keys, one.table.names.index(name)):
+            for key, text in one.pairs(one.table.names.index(name)):
                 if right.get(key, text) != text:
-                    raise InputError(f"{name!r} differs from that of {at.document.path}: all files need the same "
-                                     "references, or one file of them before the systems' ones",
-                                     path=one.given.document.path, item=key)
+                    raise InputError(f"{name!r} differs from that of {at.path}: all files need the same references, "
+                                     "or one file of them before the systems' ones", path=one.path, item=key)
 
 
-def _apart(at: _Gold, matched: Sequence[Matched], asked: Asked) -> Iterator[_Read]:
+def _apart(at: Matched, matched: Sequence[Matched], asked: Asked) -> Iterator[_Read]:
     """Readings by which the gold's file has the references, and systems' ones what these wrote."""
     names, said = at.table.names, asked.options.get("text")
     texts = texts_of(at.table, at.keys, asked)
-    same = [n for n in range(len(names)) if n not in at.keys and all(at.is_in(n, one) for one in matched)]
+    same = [n for n in range(len(names)) if n not in at.keys and all(_is_in(at, n, one) for one in matched)]
     right = [n for n in texts if names[n] == said] or [n for n in texts if is_reference(names[n])] or [
         n for n in texts if n not in same and not is_given(names[n])] or [
         n for n in texts if not is_given(names[n])] or texts
@@ -197,7 +177,7 @@ def _tells_nothing(table: Table, n: int) -> bool:
         is_id(table.names[n]) or len(table.column(n).values) == 1))
 
 
-def _own(at: _Gold, matched: Sequence[Matched], asked: Asked) -> list[tuple[int, ...]]:
+def _own(at: Matched, matched: Sequence[Matched], asked: Asked) -> list[tuple[int, ...]]:
     """The columns of text that are called alike in all systems, else the only one of each.
 
     What all systems repeat of the gold, or have in common, is no answer.
@@ -217,15 +197,15 @@ def _own(at: _Gold, matched: Sequence[Matched], asked: Asked) -> list[tuple[int,
     return [tuple(of[0] for of in alone)] if all(len(of) == 1 for of in alone) else []
 
 
-def _is_copy(at: _Gold, one: Matched, n: int) -> bool:
+def _is_copy(at: Matched, one: Matched, n: int) -> bool:
     """Whether a system's column repeats one of the gold's, and is not that one itself."""
-    return any(repeats(at.table, at.keys, m, one, n) for m in range(len(at.table.names)) if m not in at.keys and (
-        m != n or one.given.document.path != at.document.path))
+    return any(repeats(at, m, one, n) for m in range(len(at.table.names)) if m not in at.keys and (
+        m != n or one.path != at.path))
 
 
 def _is_common(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
     """Whether all of several systems have the same there: that tells of the items."""
-    found = [dict(named(one.table, one.keys, n)) for one, n in zip(matched, columns, strict=True)]
+    found = [one.of_items(n) for one, n in zip(matched, columns, strict=True)]
     return len(found) > 1 and all(of == found[0] for of in found)
 
 
@@ -235,29 +215,27 @@ def _source(table: Table, columns: Sequence[int]) -> dict[str, int]:
     return {} if source is None or not all(map(str.strip, table.column(source).cells)) else {"source": source}
 
 
-def _guess(at: _Gold, read: _Read, said: str, *, is_rival: bool) -> Guess:
+def _guess(at: Matched, read: _Read, said: str, *, is_rival: bool) -> Guess:
     """What a reading makes of the files; open where texts may be right or wrong as labels are, or others meant."""
-    gold, table, keys = at
-    n, columns, is_meant = read
-    given = tuple(System(one.given.name, one.given.document, table_reader("texts", one.table, one.keys, {"text": m}))
-                  for one, m in columns)
-    source = _source(table, [m for m in range(len(table.names)) if m not in (*keys, n)])
-    reader = table_reader("texts", table, keys, {"text": n, **source})
+    table, (n, columns, is_meant) = at.table, read
+    systems = tuple(one.system("texts", {"text": m}) for one, m in columns)
+    source = _source(table, [m for m in range(len(table.names)) if m not in (*at.keys, n)])
+    reader = at.reader("texts", {"text": n, **source})
     means = (f"texts, the gold's in {called(table, n)}, the systems' in "
              f"{', '.join(dict.fromkeys(called(one.table, m) for one, m in columns))}")
-    right = at.named(n).items()
-    is_same = any(len(right & named(one.table, one.keys, m)) > _SAME * len(right) for one, m in columns)
+    right = at.of_items(n).items()
+    is_same = any(len(right & one.pairs(m)) > _SAME * len(right) for one, m in columns)
     is_sure = is_meant and not is_rival and not is_same
     sure = min(table.sure, *(one.table.sure for one, _ in columns)) if is_sure else OPEN
     answer = said if said and (is_rival or not is_same) else _EITHER
     if not table.header and is_rival:
         answer = f"--option {quote('columns=' + json.dumps(options_of(reader)['columns']))}"
-    n_items = counted(len(table.rows), "item")
-    why = (f"{gold.path}: {table.written}; {table.why}",
-           f"items by {' and '.join(called(table, key) for key in keys)}: {n_items}" if keys else
-           f"no column names the items: {n_items}, in the gold's order in all files, as resemblance says",
-           means, *(f"{called(table, m)} is what they were given" for m in source.values()))
-    return Guess(gold, reader, given, why, sure, means, metric_of(table, n),
+    form, items = at.told
+    if not at.keys:
+        items = (f"no column names the items: {counted(len(table.rows), 'item')}, in the gold's order in all files, as "
+                 "resemblance says")
+    why = (form, items, means, *(f"{called(table, m)} is what they were given" for m in source.values()))
+    return Guess(at.given.document, reader, systems, why, sure, means, metric_of(table, n),
                  answer="" if sure else answer)
 
 
@@ -269,7 +247,7 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
         called_so = {n for n, name in enumerate(table.names) if is_reference(name) or name == asked.options.get("text")}
         if not table.header or table.sure == OPEN or not called_so:
             continue
-        roles = roles_of(table, asked)
+        roles = roles_of(document, table, asked)
         texts = texts_of(table, roles.keys, replace(asked, options={}))
         right = [n for n in texts if n in called_so]
         right = [n for n in right if table.names[n] == asked.options.get("text")] or right
@@ -278,12 +256,11 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
         names = [table.names[n] for n in others]
         source = _source(table, texts)
         for n in right if len(others) > 1 else ():
-            reader = table_reader("texts", table, roles.keys, {"text": n, **source})
-            systems = tuple(System(of, document, table_reader("texts", table, roles.keys, {"text": m}))
-                            for of, m in zip(names, others, strict=True))
+            reader = roles.reader("texts", {"text": n, **source})
+            systems = tuple(roles.of_column(m).system("texts", {"text": m}) for m in others)
             left = [m for m in range(len(table.names)) if m not in (*roles.keys, n, *others, *source.values())]
             means = f"texts: the reference in {called(table, n)}"
-            why = (*reading(document, table, roles, names), means, *passed(table, left))
+            why = (*reading(roles, names), means, *passed(table, left))
             yield Guess(document, reader, systems, why, table.sure if len(right) == 1 else OPEN, means,
                         metric_of(table, n),
                         answer="" if len(right) == 1 else f"--option {quote(f'text={table.names[n]}')}")

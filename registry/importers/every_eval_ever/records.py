@@ -16,10 +16,9 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.importers.every_eval_ever.record_format import EPOCH, LIBRARY, RUN, SAMPLES
-from registry.importers.files import Place, is_whole, member, whole_json
+from registry.importers.files import Place, is_whole, member, objects, whole_json
 from registry.importers.scored import number
 from registry.readers import Document
-from registry.readers.parsing.json_lines import json_object
 
 _HASHES = {"sha256": hashlib.sha256, "md5": hashlib.md5}
 
@@ -120,10 +119,8 @@ class Record:
         document = Document.load(path)
         if document.digest != digest:
             raise document.error("changed while it was read")
-        for line, text in document.lines():
-            if text.strip():
-                place = Place(document.path, line)
-                yield self._sample(json_object(text, place.path, line), place)
+        for entry, place in objects(document):
+            yield self._sample(entry, place)
 
     def _sample(self, entry: dict[str, Any], place: Place) -> Sample:
         item = member(entry, "sample_id", of=str, place=place)

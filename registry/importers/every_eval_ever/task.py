@@ -23,7 +23,7 @@ from registry.manifest.folder import TaskFolder
 from registry.manifest.write import json_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.significance import TESTS
-from registry.values import parse
+from registry.values import as_toml, parse
 
 _BOARD = ("rank_baselines", "rank_late", "ranks")  # what is hidden is for the organisers to say
 
@@ -160,18 +160,7 @@ class _Declared:
         if self.layout == "statistics":
             return {"id": alias, "name": "Recorded",
                     "options": {"of": repr(metric), "columns": self.columns[alias]}, **more}
-        return {"id": alias, "name": metric.name, "options": _options(metric), **more}
-
-
-def _options(metric: Metric) -> dict[str, Any]:
-    """The options of a metric as a manifest writes them."""
-    found = {of.name: getattr(metric, of.name) for of in fields(metric)}
-    return {name: _plain(value) for name, value in found.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return dict(value) if value and isinstance(value[0], tuple) else [_plain(one) for one in value]
-    return value
+        options = {of.name: as_toml(value) for of in fields(metric) if (value := getattr(metric, of.name)) is not None}
+        return {"id": alias, "name": metric.name, "options": options, **more}
 
 

@@ -146,8 +146,8 @@ class Inspect(ScoredImporter):
                         raise standing_twice(item, place, run[item][1])
                     run[item] = (score, place)
         if not reduced:
-            raise InputError(f"the log does not reduce epochs by {self.reducer!r}; "
-                             f"{suggest(self.reducer or '', known)}", path=file.document.path)
+            raise file.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
+                                      f"{suggest(self.reducer or '', known)}")
         for (scorer, _), run in runs.items():
             for item, (_, where) in run.items():
                 if (scorer, 1) in reduced:
@@ -161,8 +161,8 @@ def _log(file: Path, folder: Path, *, unfinished: bool) -> _Log:
     header, place = opened.header, opened.place
     status = member(header, "status", of=str, place=place)
     if status != "success" and not unfinished:
-        raise InputError(f"the evaluation has the status {status!r}; --option missing=drop takes the samples that it "
-                         "finished", path=opened.document.path)
+        raise opened.document.error(f"the evaluation has the status {status!r}; --option missing=drop takes the "
+                                    "samples that it finished")
     task, model, created = (member(header, "eval", key, of=str, place=place) for key in ("task", "model", "created"))
     return _Log(file, task, model, created, header.get("invalidated", False) is not False)
 

@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from registry.errors import InputError
 from registry.importers.archive import Archive
 from registry.importers.files import Place, find_files, member, whole_json
 from registry.readers import Document
@@ -103,8 +102,7 @@ class _Zipped(LogFile):
         super().__init__(document)
         self._archive = Archive(document)
         if _HEADER not in self._archive.names:
-            raise InputError(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended",
-                             path=document.path)
+            raise document.error(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended")
 
     @property
     def place(self) -> Place:
@@ -135,21 +133,26 @@ class _Json(LogFile):
     """A log that is one JSON file."""
 
     @cached_property
-    def header(self) -> Any:
+    def whole(self) -> Any:
+        """All of it."""
         return whole_json(self.document)
 
+    @property
+    def header(self) -> Any:
+        return self.whole
+
     def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
-        samples = self.header.get("samples") or []
+        samples = self.whole.get("samples") or []
         yield from ((entry, self.place) for entry in _listed(samples, self.place, "samples"))
 
     def reductions(self) -> Any:
-        return self.header.get("reductions")
+        return self.whole.get("reductions")
 
     def check(self) -> None:
         member(self.header, "eval", of=dict, place=self.place)
 
 
-class _ReadByInspect(LogFile):
+class _ReadByInspect(_Json):
     """A log of either kind, as the Inspect that is installed reads it."""
 
     def __init__(self, document: Document, file: Path) -> None:
@@ -161,17 +164,8 @@ class _ReadByInspect(LogFile):
         return self._read(header_only=True)
 
     @cached_property
-    def _whole(self) -> Any:
+    def whole(self) -> Any:
         return self._read(header_only=False)
-
-    def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
-        yield from ((entry, self.place) for entry in self._whole["samples"] or [])
-
-    def reductions(self) -> Any:
-        return self._whole["reductions"]
-
-    def check(self) -> None:
-        pass
 
     def _read(self, *, header_only: bool) -> Any:
         from inspect_ai.log import read_eval_log
@@ -180,8 +174,8 @@ class _ReadByInspect(LogFile):
             log = read_eval_log(self._file, header_only=header_only)
             return json.loads(log.model_dump_json(exclude={"samples": {"__all__": _TRANSCRIPT}}))
         except Exception as error:
-            raise InputError(f"Inspect cannot read this log: {str(error).partition(chr(10))[0][:200]}",
-                             path=self.document.path) from None
+            raise self.document.error("Inspect cannot read this log: "
+                                      f"{str(error).partition(chr(10))[0][:200]}") from None
 
 
 _TRANSCRIPT = {"messages", "events", "attachments", "store", "output", "events_data"}  # large, and not looked at

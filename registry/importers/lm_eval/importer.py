@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, suggest
-from registry.importers.files import Place, check_known, member
+from registry.importers.files import Place, check_known, member, objects
 from registry.importers.lm_eval.groups import Group, group_names
 from registry.importers.lm_eval.logs import Log, find_logs
 from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
 from registry.importers.suites import over_benchmarks
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.parsing.json_lines import json_object
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
@@ -172,11 +171,7 @@ class LmEval(ScoredImporter):
     def _samples(self, log: Log, document: Document, seen: set[str]) -> dict[tuple[str, str], Samples]:
         """What every filter and metric says, by item; notes in `seen` which filters and metrics there are."""
         found: dict[tuple[str, str], Samples] = defaultdict(dict)
-        for line, text in document.lines():
-            if not text.strip():
-                continue
-            place = Place(document.path, line)
-            entry = json_object(text, *place, nan=True)
+        for entry, place in objects(document, nan=True):
             filter_ = _filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):

@@ -69,9 +69,9 @@ def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
         raise document.error(f"not JSON: {error.msg} at column {error.colno}", error.lineno + document.skip) from None
 
 
-def at_path(entry: Mapping[str, Any], name: str) -> Any:
-    """What stands in the column `name` of a row, or `ABSENT`."""
-    return entry[name] if name in entry else followed(entry, name.split("."))
+def at_path(entry: Any, name: str) -> Any:
+    """What stands in the column `name` of a row, or of what stands in one, or `ABSENT`."""
+    return entry[name] if type(entry) is dict and name in entry else followed(entry, name.split("."))
 
 
 def no_column(entry: Mapping[str, Any], name: str) -> str:

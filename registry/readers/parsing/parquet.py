@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from registry.errors import InputError, suggest
+from registry.errors import suggest
 from registry.readers.parsing.document import (
     MAX_BYTES,
     MAX_CELLS,
@@ -71,21 +71,20 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
     try:
         import duckdb
     except ModuleNotFoundError:
-        raise InputError("Parquet cannot be read here; give the table as text, or as JSON Lines",
-                         path=document.path) from None
+        raise document.error("Parquet cannot be read here; give the table as text, or as JSON Lines") from None
     if document.repair or document.skip:
         option = "repair" if document.repair else "skip"
-        raise InputError(f"a Parquet file holds no lines of text; leave the option {option!r} out", path=document.path)
+        raise document.error(f"a Parquet file holds no lines of text; leave the option {option!r} out")
     if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
-        raise InputError("not a Parquet file", path=document.path)
+        raise document.error("not a Parquet file")
     with reading(document.content, "table.parquet") as (connection, path):
         try:
             yield connection, as_pattern(path)
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise InputError("unfolds to more than memory may take", path=document.path) from None
+            raise document.error("unfolds to more than memory may take") from None
         except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
             why = str(error).partition("\n")[0].replace(str(path), "it")
-            raise InputError(f"cannot read this Parquet file: {why}", path=document.path) from None
+            raise document.error(f"cannot read this Parquet file: {why}") from None
 
 
 def _rows(connection: Any, pattern: str, document: Document,
@@ -94,7 +93,7 @@ def _rows(connection: Any, pattern: str, document: Document,
     names = known if wanted is None else list(dict.fromkeys(wanted))
     for name in names:
         if name not in known:
-            raise InputError(f"no column {name!r}; {suggest(name, known)}", path=document.path)
+            raise document.error(f"no column {name!r}; {suggest(name, known)}")
     require_declared(connection, pattern, document, names)
     columns = list(map(named, names)) or ["NULL"]
     require_measured(connection, pattern, document, columns)
@@ -110,7 +109,7 @@ def _names(connection: Any, pattern: str, document: Document) -> list[str]:
     (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
                                        [pattern]).fetchone()
     if n_columns > MAX_CELLS:
-        raise InputError(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read", path=document.path)
+        raise document.error(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read")
     return [column[0] for column in connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern]).description]
 
 
@@ -137,10 +136,10 @@ def _measuring(columns: Sequence[str]) -> str:
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
     """Refuse so many rows, and values of so many bytes in all, the `longest` of so many."""
     if rows > MAX_LINES:
-        raise InputError(f"{rows:,} rows; {MAX_LINES:,} are the most that are read", path=document.path)
+        raise document.error(f"{rows:,} rows; {MAX_LINES:,} are the most that are read")
     if longest > MAX_LINE:
-        raise InputError(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read", path=document.path)
+        raise document.error(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read")
     if size > (most := most_unfolded(document.content)):
         why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size"
-        raise InputError(f"unfolds to more than {most >> 20} MiB{why}", path=document.path)
+        raise document.error(f"unfolds to more than {most >> 20} MiB{why}")
 

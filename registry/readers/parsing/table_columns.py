@@ -102,7 +102,8 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
         return None
     names, body = (layout.columns, plain) if layout.columns else (tuple(head.split(delimiter)), rest)
     n_rows = body.count("\n") + 1
-    if not (body and len(names) >= 2 and _fits(names, layout)) or body[0] == _BYTE_ORDER_MARK:  # which DuckDB drops
+    if not (body and len(set(names)) == len(names) >= 2 and set(layout.item) <= set(names)) or (
+            body[0] == _BYTE_ORDER_MARK):  # which DuckDB drops
         return None
     if body.count(delimiter) != n_rows * (len(names) - 1):  # DuckDB lets a row end with an empty cell too many
         return None
@@ -203,11 +204,6 @@ def _parquet(document: Document, layout: Layout) -> Table | None:
             found[name] = found[name].astype(np.float64)
             found[name][np.isin(np.ma.getdata(found[name]), marks)] = np.nan
     return _table(found, layout, texts, range(1, n_rows + 1))
-
-
-def _fits(names: Sequence[str], layout: Layout) -> bool:
-    """Whether columns have names of their own, and items theirs."""
-    return len(set(names)) == len(names) and set(layout.item) <= set(names)
 
 
 def _fetched(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
