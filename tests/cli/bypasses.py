@@ -52,7 +52,7 @@ READING: dict[str, Opened] = {
 WRITING: dict[str, Opened] = {
     "run": _of("task.database"), "submit": _of("task.database"), "apply": _of("task.database"),
     "compare": _of("comparison.database"), "release": _of("release.database"),
-    "verify": {"registry.evaluation.verifying.concealed.conceal_faults": _nothing},
+    "verify": {"registry.evaluation.verifying.verify.Verified.conceal": _nothing},
     "errors": {"registry.store.hiding.names.Names.conceal": _nothing},
     "notes": {"registry.store.hiding.names.Names.said": lambda _: lambda self, message: message},
     "python": {"registry.api.registry.Database": organisers},

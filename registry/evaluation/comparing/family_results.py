@@ -15,9 +15,10 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.pair_results import BoardResults, Pairs
+from registry.evaluation.comparing.pair_results import BoardResults
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS
+from registry.significance.base import METHODS
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
@@ -48,8 +49,19 @@ class FamilyResults:
         """The comparisons' settings, the same for all boards."""
         return self.boards[0].settings
 
-    def of_all_pairs(self) -> list[tuple[Pairs, Decisions]]:
-        """Every pair with its result and decision, of each board.
+    @cached_property
+    def n_pairs(self) -> int:
+        """How many pairs the family has in all."""
+        return sum(len(of.pairs.a) for of in self.boards)
+
+    @property
+    def are_drawn(self) -> bool:
+        """Whether any decision, once pairs were tested, rests on random draws."""
+        methods = {METHODS[code] for of in self.boards for code in np.unique(of.pairs.results["method"])}
+        return "monte-carlo" in methods or CORRECTIONS[self.settings.correction].function is None
+
+    def of_all_pairs(self) -> list[Decisions]:
+        """Test every pair, and decide it: the decisions of each board.
 
         Pairs that Monte-Carlo error leaves undecided are drawn again, ten times as often at the most, as far as
         `resolve` and `precision` allow. Earlier blocks of draws stay the same; they are drawn once more, a tenth of the
@@ -68,7 +80,7 @@ class FamilyResults:
             for of, chosen in zip(self.boards, undecided, strict=True):
                 of.test_pairs(chosen, resamples)
             decisions = self._decide()
-        return [(of.pairs, decided) for of, decided in zip(self.boards, decisions, strict=True)]
+        return decisions
 
     def _undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
         """The pairs of each board that are to be drawn again."""
@@ -108,11 +120,10 @@ class FamilyResults:
         alike: dict[Any, list[int]] = {}
         for n, of in enumerate(self.boards):
             alike.setdefault(_units(of.board), []).append(n)
-        total = sum(len(of.pairs.a) for of in self.boards)
         decisions: dict[int, Decisions] = {}
         for places in alike.values():
             group = [self.boards[n] for n in places]
-            share = sum(len(of.pairs.a) for of in group) / max(1, total)
+            share = sum(len(of.pairs.a) for of in group) / max(1, self.n_pairs)
             decisions |= dict(zip(places, self._stepped(group, share), strict=True))
         return [decisions[n] for n in range(len(self.boards))]
 

@@ -14,9 +14,8 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
-from registry.evaluation.verifying.elsewhere import runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
-from registry.evaluation.verifying.set_aside import STALE_SCORES
+from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
+from registry.evaluation.verifying.faults import Fault, by_owner, differences, summarized
 from registry.identity import canonical_json
 from registry.significance import Execution
 from registry.store import catalog
@@ -192,9 +191,5 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
             ("standing", _OF_COMPARISON.replace("{table}", "standing"), ("digest", "position")),
             ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
         before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
-        by_comparison: dict[str, list[Any]] = {}
-        for difference in differences(connection, before, after, keys):
-            by_comparison.setdefault(difference.key.pop("digest"), []).append(difference)
-        for digest, found in by_comparison.items():
-            yield from summarized(what, signatures[digest].rpartition("|")[2], found, "rows",
-                                  elsewhere=digest in elsewhere)
+        for digest, found in by_owner(differences(connection, before, after, keys), "digest"):
+            yield from summarized(what, signatures[digest].rpartition("|")[2], found, elsewhere=digest in elsewhere)
