@@ -240,20 +240,19 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
     """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
-    named = ((f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
-             for row in catalog.submissions(ingest.connection, ingest.task_id))
-    others = [(name, row) for name, row in named if name not in declared_names]
+    others = [row for row in catalog.submissions(ingest.connection, ingest.task_id)
+              if row.full_name not in declared_names]
     part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
-    others = [(name, row) for name, row in others if row.submission_id in part]
-    for name, row in others:
+    others = [row for row in others if row.submission_id in part]
+    for row in others:
         if row.test_set not in applied.gold:
             continue
         try:
             rejoin(ingest, ingest.test_sets[row.test_set], row)
-            applied.changes[name] = Change.rejoined
+            applied.changes[row.full_name] = Change.rejoined
         except InputError as error:
-            applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")
-    if standing := [name for name, _ in others]:
+            applied.of_registry.append(f"{row.full_name} does not fit the new gold and takes no part: {error}")
+    if standing := [row.full_name for row in others]:
         more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
         applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
                              "`registry withdraw` takes one off the board")

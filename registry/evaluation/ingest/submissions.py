@@ -22,7 +22,7 @@ from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.log.journal import now
-from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
+from registry.store.row_types import NamedSubmission, TestSetRow
 
 
 class Change(StrEnum):
@@ -177,7 +177,7 @@ def _why(one: Declared) -> dict[str, str]:
     return {} if one.reason is None else {"reason": one.reason}
 
 
-def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
+def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
     """Take over what is declared otherwise than it was last; says whether that changes the submission.
 
     Whoever declares something last is right: what the manifest still says as it did before does not undo what a command
@@ -199,12 +199,12 @@ def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
     return bool(changed)
 
 
-def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> SubmissionRow:
+def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> NamedSubmission:
     declaration = _declaration(one)
     properties = _columns(ingest, declaration) | {
         "missing": one.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
     added = ingest.ledger.add(
-        test_set.test_set_id, (one.team, one.system, one.version),
+        test_set, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],
         reader=repr(one.reader), digest=digest, run_id=ingest.run_id, created_at=now(), **properties)
     ingest.ledger.add_rows(models.replicate_factor, [

@@ -33,7 +33,7 @@ class KeptItems:
 class ItemsOfRevision:
     """The items of a gold revision, the first of which has the id `first`."""
 
-    def __init__(self, first: int, keys: Sequence[str]) -> None:
+    def __init__(self, first: int, keys: list[str]) -> None:
         self._first, self._keys = first, keys
         self._last: tuple[bytes, KeptItems] | None = None
 

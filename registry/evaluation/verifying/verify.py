@@ -20,7 +20,6 @@ from registry.evaluation.verifying.faults import TOLERANCE, Fault
 from registry.evaluation.verifying.hiding import verify_hiding
 from registry.evaluation.verifying.kept import (
     logged_submissions,
-    name_of,
     verify_declared,
     verify_gold,
     verify_manifest,
@@ -161,7 +160,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
             whole.add(one.submission_id)
         except Exception as error:
-            verified.faults.append(Fault("damaged", "submission", name_of(row.slug, one),
+            verified.faults.append(Fault("damaged", "submission", f"{row.slug}/{one.full_name}",
                                              f"cannot be read again: {type(error).__name__}: {error}"))
         verified.count("submission", 1)
     scorings = [(scoring, n_missing) for scoring, n_missing in scorings if scoring.submission_id in whole]

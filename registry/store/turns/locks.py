@@ -9,6 +9,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 try:
     import fcntl
@@ -69,3 +70,12 @@ def wait_until_free(lock: Path, seconds: float) -> bool:
         return not waiting.is_alive()
     finally:
         os.close(file)
+
+
+def is_shared(database: IO[bytes]) -> bool:
+    """Take DuckDB's own lock of a file as its readers do, if no process writes to it now."""
+    try:
+        fcntl.lockf(database, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
