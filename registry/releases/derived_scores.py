@@ -70,7 +70,7 @@ def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     first, n_items = catalog.item_ids(connection, revision)
     (found,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
                                         first, n_items)
-    is_kept: Flags = present.any(axis=1)
+    is_kept: Flags = np.any(present, axis=1)
     kept = ItemsOfRevision(first, catalog.item_keys(connection, revision)).kept(is_kept)
     runs: list[Floats] = [found[is_kept, n] for n in range(found.shape[1])]
     if isinstance(metric, ConfusionMetric):
