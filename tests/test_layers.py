@@ -29,7 +29,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation.verifying": [
         "derived faults", "hiding kept ladder log references results scores", "purged", "verify"],
     "registry.evaluation.ingest": [
-        "answer_ids content gold_items last_document mistakes remedies", "join", "parsed_cache remarks",
+        "answer_ids content gold_items last_document mistakes", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
