@@ -148,8 +148,7 @@ def _units(board: Board) -> tuple[str, int, bytes]:
 
 def _draws(of: BoardResults) -> Draws:
     """The joint draws of all pairs of a board."""
-    pairs, settings = of.pairs, of.settings
-    drawn = replace(of.request.settings, alternative=settings.alternative, interval=settings.interval)
-    draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)), drawn,
-                     of.test.name)
+    pairs = of.pairs
+    draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
+                     of.request.of_pairs, of.test.name)
     return replace(draws, observed=np.where(np.isnan(pairs.results["p_value"]), np.nan, draws.observed))

@@ -149,8 +149,7 @@ class BoardResults:
 
     def _compute(self, asked: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
         """Test pairs, and keep their results."""
-        settings = replace(self.request.settings, alternative=alternative, resamples=resamples,
-                           interval=self.settings.interval)
+        settings = replace(self.request.of_pairs, alternative=alternative, resamples=resamples)
         tested = self.test.run(self.board.matrix.by_unit, members, settings)
         first = next_id(self.connection, models.pair_result)
         found = np.empty(len(members), dtype=RESULT)

@@ -79,7 +79,10 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
 
     def take(one: Declared) -> None:
         try:
-            _refuse_purged(ingest, one)
+            if (tombstone := _tombstone(ingest, one)) is not None:
+                raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
+                                    "[[submit]] away, or bring new ones in by `registry submit` first",
+                                    path=task.root.manifest)
             _apply_one(ingest, one, applied)
         except InputError as error:
             ingest.refuse(error)
@@ -142,14 +145,6 @@ def _tombstone(ingest: Ingest, one: Declared) -> str | None:
     return purged_as(ingest.tombstones, one.team)
 
 
-def _refuse_purged(ingest: Ingest, one: Declared) -> None:
-    """Refuse what a manifest still declares of a team that was purged."""
-    if (tombstone := _tombstone(ingest, one)) is not None:
-        raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
-                            "[[submit]] away, or bring new ones in by `registry submit` first",
-                            path=ingest.task.root.manifest)
-
-
 def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
     """Hold a submission against the task's limits and deadline, if it is new."""
     manifest, test_set_id, at = ingest.task.manifest, ingest.test_sets[one.test_set.name].test_set_id, now()
@@ -197,9 +192,9 @@ def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
 
 def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     one = one.loaded(ingest.parsed.load)  # all that follows is about the same bytes
-    outcome = apply_submission(ingest, one)
-    applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
-    applied.remarks += outcome.remarks
+    change, remarks = apply_submission(ingest, one)
+    applied.changes[f"{one.test_set.name}/{one.name}"] = change
+    applied.remarks += remarks
 
 
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:

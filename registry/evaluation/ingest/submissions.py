@@ -34,16 +34,10 @@ class Change(StrEnum):
     unchanged = "unchanged"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What happened to one submission; and what is remarkable about it, if it was joined with the gold anew."""
-
-    change: Change
-    remarks: tuple[InputError, ...] = ()
-
-
-def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
+def apply_submission(ingest: Ingest, one: Declared) -> tuple[Change, Sequence[InputError]]:
     """Bring one submission into the registry, as far as it is new or changed.
+
+    Gives what happened to it; and what is remarkable about it, if it was joined with the gold anew.
 
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
@@ -71,11 +65,11 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
         change = Change.changed if _redeclare(ingest, there, one) else Change.unchanged
     remarks = apply_scoring(ingest, there.submission_id, test_set, one, answers)
     if remarks is None:
-        return Outcome(change)
+        return change, ()
     n_items = len(ingest.items(test_set.gold_revision_id))
     if n_items >= FEW and (other := ledger.same_answers(there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
-    return Outcome(Change.rejoined if change is Change.unchanged else change, tuple(remarks))
+    return Change.rejoined if change is Change.unchanged else change, remarks
 
 
 def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:

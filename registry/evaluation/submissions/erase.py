@@ -14,7 +14,7 @@ from registry.evaluation.submissions.names import TeamNames
 from registry.families import FAMILIES
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
-from registry.store import models, sources
+from registry.store import catalog, models, sources
 from registry.store.rows import insert, next_id
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
@@ -156,10 +156,9 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
         SELECT system_id, system.name = team.name AS alike FROM system JOIN team USING (team_id)
         WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
     for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
-        connection.execute(models.system.update().where(models.system.c.system_id == row.system_id).values(
-            name=names.instead if row.alike else f"{names.instead}-{n}", pseudonym=None))
-    connection.execute(models.team.update().where(models.team.c.team_id == team_id).values(
-        name=names.instead, pseudonym=None))
+        catalog.set_values(connection, models.system, row.system_id, pseudonym=None,
+                           name=names.instead if row.alike else f"{names.instead}-{n}")
+    catalog.set_values(connection, models.team, team_id, name=names.instead, pseudonym=None)
     for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():
         if names.are_in(row.name):  # of bytes that another submission has too
             other = connection.exec_driver_sql(

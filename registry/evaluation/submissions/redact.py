@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from registry.evaluation.submissions.names import TeamNames
 from registry.identity import canonical_json
-from registry.store import models
+from registry.store import catalog, models
 from registry.store.log.journal import Journal, append
 
 _FREE = ("reason", "attributes", "declared")  # of an entry's details: what people have written
@@ -96,5 +96,5 @@ def _redact_declared(connection: Connection, names: TeamNames) -> None:
     for row in connection.execute(select(table.c.submission_id, table.c.attributes, table.c.declared)).all():
         values = {"attributes": row.attributes, "declared": row.declared}
         if any(names.are_in(value) for value in values.values()):
-            connection.execute(table.update().where(table.c.submission_id == row.submission_id).values({
-                key: _without(key, value, names) for key, value in values.items()}))
+            catalog.set_values(connection, table, row.submission_id, **{
+                key: _without(key, value, names) for key, value in values.items()})

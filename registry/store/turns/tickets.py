@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,11 +130,13 @@ class Turn:
         """Take a ticket, and give its number; without locks there is one ticket, which is waited for here."""
         while True:
             if has_locks():
-                with self._numbering() as is_mine:
-                    if is_mine:
+                if (queue := taken(self._queue)) is not None:  # numbers are given out under its lock
+                    try:
                         number = max((known for known, _ in self._tickets()), default=0) + 1
                         self._take(number)
                         return number
+                    finally:
+                        os.close(queue)
             else:
                 self._take(1)
                 if self._held is not None:
@@ -145,16 +147,6 @@ class Turn:
                 wait_until_free(self._queue, _POLL)
             else:
                 time.sleep(_POLL)
-
-    @contextmanager
-    def _numbering(self) -> Iterator[bool]:
-        """Hold the lock under which numbers are given out, if it can be had now."""
-        queue = taken(self._queue)
-        try:
-            yield queue is not None
-        finally:
-            if queue is not None:
-                os.close(queue)
 
     def _take(self, number: int) -> None:
         ticket = self._path.with_name(f".{self._path.name}.turn.{number}")

@@ -95,7 +95,10 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             yield from _rehearsing(stack, database, journal, create=create)
             return
         if create and not database.exists():
-            _require_room(database)
+            database.require_free()
+            if not os.access(database.path.parent, os.W_OK):
+                raise StoreError(database.path, "cannot create the database: its folder is read-only; --db names "
+                                                "another place")
         else:
             database.require_writable()
         stack.enter_context(Turn(database.path, journal.command, database.patience))
@@ -113,13 +116,6 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
                     yield session
                 journal.close(connection)
             unfinished.publish()
-
-
-def _require_room(database: Database) -> None:
-    """Refuse a path where no new database can be made."""
-    database.require_free()
-    if not os.access(database.path.parent, os.W_OK):
-        raise StoreError(database.path, "cannot create the database: its folder is read-only; --db names another place")
 
 
 def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, create: bool) -> Iterator[Session]:
