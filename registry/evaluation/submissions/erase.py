@@ -25,31 +25,35 @@ _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for co
 Removed = dict[str, int]  # rows by table
 
 
+# What is a team's alone, by the temporary table that it is noted in.
+_GONE = {
+    "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
+    "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
+    "gone_scored": """
+        SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
+        SEMI JOIN score USING (scoring_id)""",
+    "gone_pair": """
+        SELECT comparison_id, position, pair_result_id FROM comparison_pair
+        WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
+    "gone_source": """
+        SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
+        WHERE source_digest NOT IN (
+            SELECT source_digest FROM submission_source ANTI JOIN gone_submission USING (submission_id)
+            UNION ALL SELECT source_digest FROM gold_source)""",
+    "changed_comparison": """
+        SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
+}
+
+
 def mark(connection: Connection, team_id: int) -> None:
     """Note in temporary tables what is the team's alone."""
-    for name, query in {
-        "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
-        "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
-        "gone_scored": """
-            SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
-            SEMI JOIN score USING (scoring_id)""",
-        "gone_pair": """
-            SELECT comparison_id, position, pair_result_id FROM comparison_pair
-            WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
-        "gone_source": """
-            SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
-            WHERE source_digest NOT IN (
-                SELECT source_digest FROM submission_source ANTI JOIN gone_submission USING (submission_id)
-                UNION ALL SELECT source_digest FROM gold_source)""",
-        "changed_comparison": """
-            SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
-    }.items():
+    for name, query in _GONE.items():
         connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
 
 
 def unmark(connection: Connection) -> None:
     """Drop the temporary tables."""
-    for name in ("gone_submission", "gone_scoring", "gone_scored", "gone_pair", "gone_source", "changed_comparison"):
+    for name in _GONE:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
