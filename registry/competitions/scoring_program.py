@@ -95,7 +95,7 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     one = _declared(task, document)
     try:
         joined = join(items, one.read(document), one.reader, one.policies, document.path)
-        scores = scores_of_submission(items, joined, one.missing, task.metrics)
+        scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
                          line=error.line, item=error.item) from None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
-from registry.store.rows import driver_of
+from registry.store.rows import driver_of, quoted
 
 _ENTRY = re.compile(r"(\w+): (.+)")
 _WORD = re.compile(r"\w+")
@@ -125,5 +125,4 @@ def create(connection: Connection) -> None:
 
 
 def _comment(thing: str, about: str) -> str:
-    quoted = about.replace("'", "''")
-    return f"COMMENT ON {thing} IS '{quoted}'"
+    return f"COMMENT ON {thing} IS {quoted(about)}"

@@ -90,7 +90,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
 
     Gives the remarks; None where all that was done before.
     """
-    key = submission_id, test_set.gold_revision_id, one.missing
+    key = submission_id, test_set.gold_revision_id, one.policies.missing
     if ingest.ledger.has_scoring(*key):
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
@@ -146,7 +146,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     """Join a submission that is in the registry with the current gold, from its kept files."""
     reader, documents = ingest.parsed.submitted(ingest.connection, submission.submission_id)
     one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
-                   submission.version, documents, reader, submission.missing, tokens="warn")
+                   submission.version, documents, reader, Policies(submission.missing, tokens="warn"))
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
@@ -182,7 +182,7 @@ def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
     if one.of_manifest and there.declared is not None:
         before = json.loads(there.declared)
     wanted = _columns(ingest, {name: value for name, value in declaration.items() if value != before[name]})
-    changed = {name: value for name, value in (wanted | {"missing": one.missing}).items()
+    changed = {name: value for name, value in (wanted | {"missing": one.policies.missing}).items()
                if getattr(there, name) != value}
     declared = {"declared": canonical_json(declaration)} if one.of_manifest else {}
     if not changed and declared.get("declared", there.declared) == there.declared:
@@ -196,7 +196,7 @@ def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
 def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> NamedSubmission:
     declaration = _declaration(one)
     properties = _columns(ingest, declaration) | {
-        "missing": one.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
+        "missing": one.policies.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
     added = ingest.ledger.add(
         test_set, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],
