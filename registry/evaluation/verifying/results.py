@@ -154,16 +154,13 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
         JOIN system USING (system_id) JOIN team USING (team_id) LEFT JOIN track ON track.track_id = c.track_id
         WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
+    family = asked.get("family")
     return BoardKey(replace(task, version=asked["task_version"]), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,
                     catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]),
-                    _stored_family(asked.get("family")))
-
-
-def _stored_family(family: dict[str, Any] | None) -> BoardFamily | None:
-    return None if family is None else BoardFamily(
-        tuple(family["boards"]), tuple(family["digests"]), family["pairs"], tuple(family["absent"]))
+                    None if family is None else BoardFamily(tuple(family["boards"]), tuple(family["digests"]),
+                                                            family["pairs"], tuple(family["absent"])))
 
 
 def _elsewhere(connection: Connection) -> set[str]:

@@ -60,7 +60,7 @@ class Session:
     @property
     def is_shown_later(self) -> bool:
         """Whether what was written is better read from the database, once it is there."""
-        return self._copy is not None and self._copy.has_postponed
+        return self._copy is not None and self._copy.recording.has_postponed
 
     @contextmanager
     def shown(self) -> Iterator[Connection]:

@@ -86,22 +86,18 @@ class WorkingCopy:
 
     Attributes:
         connection: To the copy, in a transaction.
+        recording: Of what is written to it.
     """
 
     def __init__(self, database: Database, connection: Connection, state: _State) -> None:
         self.connection, self._database, self._state = connection, database, state
-        self._recording = Recording(connection)
+        self.recording = Recording(connection)
         self.memory: int | None = None
 
     @property
     def is_changed(self) -> bool:
         """Whether anything was written to it."""
-        return self._recording.statements > 0
-
-    @property
-    def has_postponed(self) -> bool:
-        """Whether much of what was written will be there when it is published, and is dear to read before."""
-        return self._recording.has_postponed
+        return self.recording.statements > 0
 
     def is_current(self) -> bool:
         """Whether the database is what it was when it was copied."""
@@ -121,11 +117,7 @@ class WorkingCopy:
                 raise StoreError(self._database.named, "another program has written to the database meanwhile; nothing "
                                                        "of this command was kept, run it again")
             limit(connection, self.memory)
-            self._recording.write_to(connection)
-
-    def close(self) -> None:
-        """Forget what was recorded."""
-        self._recording.close()
+            self.recording.write_to(connection)
 
 
 @contextmanager
@@ -148,7 +140,7 @@ def working_copy(database: Database, *, beside: bool) -> Iterator[WorkingCopy]:
         connection = stack.enter_context(Database(path, named=database.named).writing(dry_run=True))
         connection.exec_driver_sql("SET force_compression = 'uncompressed'")  # what is not kept need not be small
         made = WorkingCopy(database, connection, state)
-        stack.callback(made.close)
+        stack.callback(made.recording.close)
         yield made
 
 
