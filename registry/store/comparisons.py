@@ -78,8 +78,6 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
 def with_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
     """The numbers of pair results beside which an interval stands, of those between the first and the last of some."""
     table = models.pair_interval
-    if not len(pair_result_ids):
-        return pair_result_ids
     return np.ma.getdata(fetch_columns(connection, select(table.c.pair_result_id).where(table.c.pair_result_id.between(
         int(pair_result_ids.min()), int(pair_result_ids.max()))))["pair_result_id"])
 

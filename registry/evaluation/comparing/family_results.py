@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS
@@ -119,7 +118,8 @@ class FamilyResults:
         """
         alike: dict[Any, list[int]] = {}
         for n, of in enumerate(self.boards):
-            alike.setdefault(_units(of.board), []).append(n)
+            key, matrix, items = of.board.key, of.board.matrix, of.board.items
+            alike.setdefault((key.items, matrix.by_unit.n_units, items.tobytes()), []).append(n)
         decisions: dict[int, Decisions] = {}
         for places in alike.values():
             group = [self.boards[n] for n in places]
@@ -139,11 +139,6 @@ class FamilyResults:
         adjusted = np.fmax(found if share == 1 else np.minimum(found / share, 1), p)
         ends = np.cumsum([len(of.pairs.a) for of in group])[:-1]
         return [Decisions(*of) for of in zip(np.split(adjusted, ends), np.split(resolved, ends), strict=True)]
-
-
-def _units(board: Board) -> tuple[str, int, bytes]:
-    """What boards have in common that share draws: the same systems, and the same units in the same order."""
-    return board.key.items, board.matrix.by_unit.n_units, board.items.tobytes()
 
 
 def _draws(of: BoardResults) -> Draws:

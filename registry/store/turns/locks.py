@@ -17,6 +17,11 @@ except ImportError:  # Windows: there a lock is held as long as its file is ther
     fcntl = None  # type: ignore[assignment]
 
 
+def beside(path: Path, what: str) -> Path:
+    """A file of the registry's own beside the database at `path`."""
+    return path.with_name(f".{path.name}.{what}")
+
+
 def has_locks() -> bool:
     """Whether the system has locks that end with their process."""
     return fcntl is not None

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from registry.errors import LockedError, StoreError
-from registry.store.turns.locks import free, has_locks, taken, wait_until_free
+from registry.store.turns.locks import beside, free, has_locks, taken, wait_until_free
 
 _UNTOLD = 1.0  # seconds of waiting that nobody is told of
 _POLL = 0.05  # seconds between two looks at what the system wakes nobody for
@@ -72,7 +72,7 @@ class Turn:
 
     def __init__(self, path: Path, command: str, patience: Patience) -> None:
         self._named, self._path = path, path.resolve()
-        self._command, self._patience = command, patience
+        self._command, self._patience, self._queue = command, patience, beside(self._path, "queue")
         self._began = 0.0
         self._held: tuple[int, Path] | None = None  # the open ticket
 
@@ -110,20 +110,16 @@ class Turn:
         return Turn(self._named, self._command, replace(self._patience, seconds=max(self._patience.seconds, seconds)))
 
     @property
-    def _queue(self) -> Path:
-        return self._path.with_name(f".{self._path.name}.queue")
-
-    @property
     def _left(self) -> float:
         """The seconds that are left to wait."""
         return self._began + self._patience.seconds - time.monotonic()
 
     def _tickets(self) -> list[tuple[int, Path]]:
         """All tickets that are there, the lowest first."""
-        before = f".{self._path.name}.turn."
+        before = beside(self._path, "turn.").name
         with os.scandir(self._path.parent) as files:
             numbers = [file.name.removeprefix(before) for file in files if file.name.startswith(before)]
-        return [(number, self._path.with_name(f"{before}{number}")) for number in sorted(
+        return [(number, beside(self._path, f"turn.{number}")) for number in sorted(
             int(number) for number in numbers if number.isdecimal())]
 
     def _draw(self) -> int:
@@ -149,7 +145,7 @@ class Turn:
                 time.sleep(_POLL)
 
     def _take(self, number: int) -> None:
-        ticket = self._path.with_name(f".{self._path.name}.turn.{number}")
+        ticket = beside(self._path, f"turn.{number}")
         if (file := taken(ticket)) is not None:
             self._held = file, ticket
             self._sign()
