@@ -179,7 +179,15 @@ class Database:
                     stack.close()
                 else:
                     unfinished = Unfinished(creation)
+                    unfinished._make()
             yield unfinished
+
+    def _make(self) -> None:
+        """Make the schema."""
+        with self._connection() as connection:
+            with transaction(connection):
+                schema.make(connection)
+            self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:
         """Bring what is committed from the log into the file itself."""
@@ -268,15 +276,11 @@ class Database:
 
 
 class Unfinished(Database):
-    """A new registry, made with its schema, that has no name yet; no other process opens it."""
+    """A new registry that has no name yet; no other process opens it."""
 
     def __init__(self, creation: Creation) -> None:
         super().__init__(creation.unfinished, named=creation.path)
         self._creation = creation
-        with self._connection() as connection:
-            with transaction(connection):
-                schema.make(connection)
-            self._complete(connection)
 
     def publish(self) -> None:
         """Give it its name; no connection to it may be open.
