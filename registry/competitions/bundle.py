@@ -148,10 +148,7 @@ def _submission_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
 def _read_otherwise(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
     """Say how many submissions that are there are not read as the competition will read all."""
     reader = repr(_submission_reader(task, test_set))
-    table = models.submission
-    readers = connection.execute(select(table.c.reader).join(
-        models.test_set, models.test_set.c.test_set_id == table.c.test_set_id).where(
-        models.test_set.c.task_id == row.task_id, models.test_set.c.name == test_set.name)).scalars().all()
+    readers = [of.reader for of in catalog.submissions(connection, row.task_id) if of.test_set == test_set.name]
     if others := sum(of != reader for of in readers):
         yield (f"warning: {others} of {len(readers)} submissions to test set {test_set.name} are read by options of "
                "their own; the competition reads all as [submission] says")

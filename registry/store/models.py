@@ -233,5 +233,6 @@ def _statistics(family: str, suffix: str = "", *, whole: bool) -> Table:
 whole_statistics = {"ratio": _statistics("ratio", "_whole", whole=True)}
 statistics = {name: _statistics(name, "_decimal" if name in whole_statistics else "", whole=family.integer)
               for name, family in FAMILIES.items()}
+of_family = {name: [of[name] for of in (statistics, whole_statistics) if name in of] for name in FAMILIES}
 
 comments.attach(metadata)

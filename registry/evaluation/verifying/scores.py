@@ -29,8 +29,7 @@ from registry.values import parse
 Names = dict[int, str]  # of submissions, by scoring
 
 # A family may have two tables: before migration 0012 whole numbers stood among the decimals.
-_BY_FAMILY = {family: [of[family].name for of in (models.statistics, models.whole_statistics) if family in of]
-              for family in models.statistics}
+_BY_FAMILY = {family: [table.name for table in tables] for family, tables in models.of_family.items()}
 TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
 
 _RESPONSES = """
