@@ -113,7 +113,8 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
     names = FAMILIES[family].columns
     wanted = "scoring_id", "replicate", "item_id", *names
     parts = [fetch_columns(connection, select(*(table.c[name] for name in wanted)).where(
-        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))) for table in models.of_family[family]]
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
+        for table in models.of_family[family]]
     position = np.zeros(1 + max(scoring_ids, default=0), dtype=np.int64)
     position[list(scoring_ids)] = np.arange(len(scoring_ids))
     n_runs = np.ones(len(scoring_ids), dtype=np.int64)
