@@ -4,12 +4,12 @@ A way is a command or a function, and what is opened is a connection of its own,
 stand for those with names in them; all other ways stay as they are.
 """
 
+import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 from registry.store.hiding import shadows
-from registry.store.hiding.names import Names
 
 
 def organisers(of):
@@ -67,7 +67,7 @@ def opened(places: Opened) -> Iterator[None]:
     with ExitStack() as stack:
         for place, made in places.items():
             module, _, name = place.rpartition(".")
-            of = Names if module.endswith(".Names") else __import__(module, fromlist=[name])
+            of = pkgutil.resolve_name(module)
             stack.enter_context(mock.patch.object(of, name, made(getattr(of, name))))
         yield
 
