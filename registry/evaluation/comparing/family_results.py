@@ -53,7 +53,7 @@ class FamilyResults:
         """How many pairs the family has in all."""
         return sum(len(of.pairs.a) for of in self.boards)
 
-    @property
+    @cached_property
     def are_drawn(self) -> bool:
         """Whether any decision, once pairs were tested, rests on random draws."""
         methods = {METHODS[code] for of in self.boards for code in np.unique(of.pairs.results["method"])}
