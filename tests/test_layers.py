@@ -27,10 +27,9 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend metadata names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "elsewhere faults set_aside", "hiding kept ladder log references results scores", "purged", "verify",
-        "concealed"],
+        "derived faults", "hiding kept ladder log references results scores", "purged", "verify"],
     "registry.evaluation.ingest": [
-        "answer_ids content gold_items last_document mistakes remedies", "join", "parsed_cache remarks",
+        "answer_ids content gold_items last_document mistakes", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
@@ -78,7 +77,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.releases": [
         "checksums decisions loading tables", "contents samples submitted totals",
         "derived_scores descriptions eval_records eval_results", "writing",
-        "derived_files", "verifying"],
+        "verifying"],
     "registry.competitions": [
         "competition detailed_results pull_request submission_list submitted_files wheels yaml",
         "download scoring_program", "start", "bundle"],

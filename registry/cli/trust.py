@@ -72,7 +72,6 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     """Verify a copy of a registry, or of one that was made of a release."""
     import tempfile
 
-    from registry.evaluation.verifying.concealed import conceal_faults
     from registry.evaluation.verifying.verify import Verified
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.loading import released
@@ -98,7 +97,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
             verify_studies(copied, task, results, how, verified, lambda name: STUDIES[name].load())
         if verified.faults and not organiser.get():
             with copied.reading() as connection:
-                conceal_faults(connection, verified)
+                verified.conceal(connection)
         return verified
 
 

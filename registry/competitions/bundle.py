@@ -24,10 +24,10 @@ from registry.competitions.scoring_program import MANIFEST, SETTINGS, Settings
 from registry.competitions.wheels import needed_wheels
 from registry.competitions.yaml import yaml
 from registry.errors import InputError
-from registry.evaluation.checking.task_pack import revealed, task_pack, unchecked
+from registry.evaluation.checking.task_pack import revealed, task_pack, unchecked, with_test_sets
 from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
 from registry.files import new_file
-from registry.manifest import TestSet, load_manifest, submit_entry, toml
+from registry.manifest import TestSet, load_manifest, submit_entry
 from registry.manifest.folder import write_files
 from registry.readers import Reader
 from registry.store import catalog, models, sources
@@ -148,10 +148,7 @@ def _submission_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
 def _read_otherwise(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
     """Say how many submissions that are there are not read as the competition will read all."""
     reader = repr(_submission_reader(task, test_set))
-    table = models.submission
-    readers = connection.execute(select(table.c.reader).join(
-        models.test_set, models.test_set.c.test_set_id == table.c.test_set_id).where(
-        models.test_set.c.task_id == row.task_id, models.test_set.c.name == test_set.name)).scalars().all()
+    readers = [of.reader for of in catalog.submissions(connection, row.task_id) if of.test_set == test_set.name]
     if others := sum(of != reader for of in readers):
         yield (f"warning: {others} of {len(readers)} submissions to test set {test_set.name} are read by options of "
                "their own; the competition reads all as [submission] says")
@@ -180,20 +177,16 @@ def _task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[s
             table["references"] = [{"name": of.name, "path": paths[f"reference:{of.name}"]}
                                    for of in test_set.references]
         test_sets.append(table)
-    kept = task.manifest.model_dump(mode="json", exclude_defaults=True, include={
-        "manifest", "task", "submission", "metric"})
-    kept["task"].pop("deadline", None)
-    order = ("manifest", "task", "test_set", "submission", "metric")
-    tables = kept | {"test_set": test_sets}
-    return {MANIFEST: toml({key: tables[key] for key in order if key in tables}).encode(), **files}
+    manifest = task.manifest.model_copy(update={"task": task.manifest.task.model_copy(update={"deadline": None})})
+    return {MANIFEST: with_test_sets(manifest, test_sets).encode(), **files}
 
 
-def _starting_kit(files: Mapping[str, bytes]) -> tuple[Files, Iterator[str]]:
+def _starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
     """What participants check with, made of a task's files; and what the organisers have to know of it."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), files)
         manifest = Path(folder) / MANIFEST
         task = resolve(load_manifest(manifest)[0], manifest)
         pack = {name: text.encode() for name, text in task_pack(task).items()}
-    told = (*(f"warning: {of}" for of in revealed(task)), *(f"note: {of}" for of in unchecked(task)))
-    return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, iter(told)
+    told = [*(f"warning: {of}" for of in revealed(task)), *(f"note: {of}" for of in unchecked(task))]
+    return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, told

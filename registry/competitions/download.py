@@ -8,7 +8,7 @@ it, so that the last one counts. What the platform did not score is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -114,7 +114,7 @@ class Codabench(Value):
         """The submissions that were downloaded and scored, in the order in which they came."""
         names = [name for name in archive.names if not name.endswith("/") and not is_added(PurePosixPath(name).name)]
         notes = [f"{archive.path}: the platform did not give all submissions"] if _FAILED in names else []
-        found = dict(map(_named, [(archive, name) for name in names if name != _FAILED]))
+        found = dict(_named(archive, name) for name in names if name != _FAILED)
         if not found:
             raise InputError("no submission is in this archive", path=archive.path)
         if listing is None:
@@ -153,9 +153,8 @@ class Codabench(Value):
                          "--option phase=PHASE and --option test_set=NAME")
 
 
-def _named(of: tuple[Archive, str]) -> tuple[int, Downloaded]:
+def _named(archive: Archive, member: str) -> tuple[int, Downloaded]:
     """What the name of a participant's zip file says."""
-    archive, member = of
     if (match := _NAME.fullmatch(PurePosixPath(member).name)) is None:
         raise InputError("is not called ID_OWNER_PhaseIdN_DATE_TIME_NAME, as the platform calls submissions",
                          path=archive.member_path(member))
@@ -170,7 +169,9 @@ def _named(of: tuple[Archive, str]) -> tuple[int, Downloaded]:
 def _answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
     """The file of a participant's zip file that answers a test set."""
     inner = Archive(Document(archive.member_path(one.member), archive.read(one.member)))
-    name = answering(list(_files(inner)), test_set, test_sets, inner.path)
+    files = [name for name in inner.names if not name.endswith("/") and not any(
+        map(is_added, PurePosixPath(name).parts))]
+    name = answering(files, test_set, test_sets, inner.path)
     return Document(inner.member_path(name), inner.read(name), name=f"{one.listed.id}/{name}")
 
 
@@ -183,9 +184,3 @@ def _declared(document: Document, one: Downloaded, test_set: str, task: Resolved
         file=one.member, system=one.listed.owner, team=one.listed.owner, version=str(one.listed.id),
         test_set=test_set, late=late or None, attributes={"codabench": one.listed.id, "submitted": one.when})
     return declare(task, entry, [document], {}, "")
-
-
-def _files(archive: Archive) -> Iterator[str]:
-    for name in archive.names:
-        if not name.endswith("/") and not any(map(is_added, PurePosixPath(name).parts)):
-            yield name

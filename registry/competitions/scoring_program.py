@@ -11,7 +11,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from registry.competitions.detailed_results import accepted, refused
@@ -53,7 +53,7 @@ class Settings:
 
     def text(self) -> str:
         """As the reference data has it."""
-        return json.dumps({"test_set": self.test_set, "of_phase": self.of_phase, "hidden": self.hidden}) + "\n"
+        return json.dumps(asdict(self)) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -95,7 +95,7 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     one = _declared(task, document)
     try:
         joined = join(items, one.read(document), one.reader, one.policies, document.path)
-        scores = scores_of_submission(items, joined, one.missing, task.metrics)
+        scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
                          line=error.line, item=error.item) from None

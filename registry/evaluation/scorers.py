@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -92,18 +91,14 @@ def _code(module: str) -> str:
     """The lines of a module without comments, docstrings and empty lines."""
     source = _source(module)
     lines: list[str] = source.splitlines()
-    for line, column in _comments(source):
-        lines[line - 1] = lines[line - 1][:column]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            lines[line - 1] = lines[line - 1][:column]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             lines[node.lineno - 1:node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
     return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-def _comments(source: str) -> Iterator[tuple[int, int]]:
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start
 
 
 @cache

@@ -11,6 +11,7 @@ other imports what is heavy.
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import re
@@ -66,17 +67,16 @@ def copy(streams: Mapping[int, Callable[[bytes], object]], timeout: float | None
     Raises:
         LimitError: It took longer than `timeout` seconds.
     """
-    left = timeout
+    left = math.inf if timeout is None else timeout
     with selectors.DefaultSelector() as selector:
         for stream, take in streams.items():
             selector.register(stream, selectors.EVENT_READ, take)
         while selector.get_map():
             since = time.monotonic()
-            ready = selector.select(None if left is None else min(left, _LONGEST))
-            if left is not None and timeout is not None:
-                left -= time.monotonic() - since
-                if left <= 0:
-                    raise LimitError(f"the query was ended after {timeout:g} seconds; --timeout allows more")
+            ready = selector.select(min(left, _LONGEST))
+            left -= time.monotonic() - since
+            if left <= 0:
+                raise LimitError(f"the query was ended after {timeout:g} seconds; --timeout allows more")
             for key, _ in ready:
                 if chunk := os.read(key.fd, _CHUNK):
                     key.data(chunk)

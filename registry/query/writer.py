@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from typing import TextIO
 
 from sqlalchemy import Connection
@@ -53,14 +53,10 @@ def write(connection: Connection, question: QueryRequest, out: TextIO) -> list[s
 
 
 def _rows(found: QueryResult, max_rows: int | None) -> Iterator[Row]:
-    left = max_rows
-    for batch in found.batches:
-        if left is not None and max_rows is not None:
-            if len(batch) > left:
-                yield from batch[:left]
-                raise too_many_rows(max_rows)
-            left -= len(batch)
-        yield from batch
+    for n, row in enumerate(chain.from_iterable(found.batches)):
+        if max_rows is not None and n == max_rows:
+            raise too_many_rows(max_rows)
+        yield row
 
 
 def _distinct(columns: list[str]) -> list[str]:

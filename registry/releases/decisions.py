@@ -26,7 +26,7 @@ def verify_decisions(connection: Connection) -> Iterator[Fault]:
     """Hold the adjusted p-values, decisions and ranks of every board against its p-values and scores."""
     families: dict[str, list[tuple[Any, Columns]]] = {}
     for board in connection.exec_driver_sql("""
-            SELECT comparison_id, signature, alpha, correction, request, better,
+            SELECT comparison_id, split_part(signature, '|', -1) AS id, alpha, correction, request, better,
                 concat_ws(', ', test_set.name, track.name, facet) AS items,
                 concat_ws(', ', test_set.name, track.name, facet, alias) AS board
             FROM comparison JOIN metric USING (metric_id) JOIN test_set USING (test_set_id)
@@ -41,7 +41,7 @@ def verify_decisions(connection: Connection) -> Iterator[Fault]:
         yield from _of_family(of_family)
         for board, pairs in of_family:
             standings = _columns(connection, "SELECT * FROM standing", board.comparison_id)
-            yield from _of_standings(board, _id(board), pairs, standings)
+            yield from _of_standings(board, pairs, standings)
 
 
 def _columns(connection: Connection, select: str, comparison_id: int) -> Columns:
@@ -50,10 +50,6 @@ def _columns(connection: Connection, select: str, comparison_id: int) -> Columns
     found = fetch_columns(connection, query)
     return {name: np.ma.filled(column.astype(np.float64), np.nan) if column.dtype.kind in "fiub" else
             np.ma.filled(column, "-") for name, column in found.items()}
-
-
-def _id(board: Any) -> str:
-    return str(board.signature.rpartition("|")[2])
 
 
 def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
@@ -65,18 +61,18 @@ def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
                             for board, pairs in boards])
         adjusted = adjust_boards([pairs["p_value"] for _, pairs in boards], chains, boards[0][0].correction)
         for (board, pairs), of_board in zip(boards, adjusted, strict=True):
-            yield from _differing("pair", _id(board), "p_adjusted", pairs["p_adjusted"], of_board)
+            yield from _differing("pair", board.id, "p_adjusted", pairs["p_adjusted"], of_board)
     for board, pairs in boards:
         significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0)
-        yield from _differing("pair", _id(board), "is_significant", pairs["is_significant"],
+        yield from _differing("pair", board.id, "is_significant", pairs["is_significant"],
                               significant.astype(np.float64))
 
 
-def _of_standings(board: Any, name: str, pairs: Columns, standings: Columns) -> Iterator[Fault]:
+def _of_standings(board: Any, pairs: Columns, standings: Columns) -> Iterator[Fault]:
     """Hold wins, losses and ranks against the decisions and the scores."""
     place = {submission: n for n, submission in enumerate(standings["submission_id"])}
     if unknown := (set(pairs["submission_a"]) | set(pairs["submission_b"])) - place.keys():
-        yield Fault("surplus", "pair", name, f"pairs of {len(unknown)} systems that the board does not have")
+        yield Fault("surplus", "pair", board.id, f"pairs of {len(unknown)} systems that the board does not have")
         return
     wins = np.zeros((len(place),) * 2, dtype=bool)
     for a, b, won, difference in zip(*(pairs[key] for key in (
@@ -92,7 +88,7 @@ def _of_standings(board: Any, name: str, pairs: Columns, standings: Columns) -> 
         derived[key][ranked] = getattr(ranking, of)
     derived |= {"wins": wins.sum(axis=1).astype(np.float64), "losses": wins.sum(axis=0).astype(np.float64)}
     for key, values in derived.items():
-        yield from _differing("standing", name, key, standings[key], values)
+        yield from _differing("standing", board.id, key, standings[key], values)
 
 
 def _differing(of: str, name: str, key: str, stored: NDArray[Any], derived: NDArray[Any]) -> Iterator[Fault]:

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.arrays import Floats
+from registry.arrays import Flags, Floats
 from registry.evaluation.matrices import Steps
+from registry.evaluation.scoring.kept_items import ItemsOfRevision
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.measure import Measured, measure, measure_labels
-from registry.evaluation.scoring.score import statistics_digest
 from registry.evaluation.verifying.faults import Fault
-from registry.identity import digest_lines
 from registry.metrics import METRICS, ConfusionMetric
 from registry.releases.totals import WITHOUT
 from registry.store import catalog
@@ -68,23 +67,21 @@ def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fa
 def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     revision = stored.gold_revision_id
     metric = parse("metric", METRICS, stored.metric)
+    first, n_items = catalog.item_ids(connection, revision)
     (found,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
-                                        *catalog.item_ids(connection, revision))
-    kept = np.flatnonzero(present.any(axis=1))
-    runs: list[Floats] = [found[kept, n] for n in range(found.shape[1])]
+                                        first, n_items)
+    is_kept: Flags = np.any(present, axis=1)
+    kept = ItemsOfRevision(first, catalog.item_keys(connection, revision)).kept(is_kept)
+    runs: list[Floats] = [found[is_kept, n] for n in range(found.shape[1])]
     if isinstance(metric, ConfusionMetric):
         labels = stored_labels(connection, revision)
         measured, contents = measure_labels(metric, labels, runs), [labels.coded(of_run) for of_run in runs]
     else:
         measured, contents = measure(metric, runs), runs
-    all_keys = catalog.item_keys(connection, revision)
-    keys = [all_keys[n] for n in kept]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    digest = statistics_digest(digest_lines(sorted(keys)), [of_run[order] for of_run in contents])
-    if digest != stored.digest:
+    if (digest := kept.digest_of(contents)) != stored.digest:
         yield Fault("altered", "statistics", _name(stored), f"they give the digest {digest}, not {stored.digest}")
-    if len(kept) != stored.n_items:
-        yield Fault("altered", "score", _name(stored), f"n_items is {stored.n_items}, and {len(kept)} items count")
+    if len(kept.ids) != stored.n_items:
+        yield Fault("altered", "score", _name(stored), f"n_items is {stored.n_items}, and {len(kept.ids)} items count")
     if measured.step != stored.step:
         yield Fault("altered", "score", _name(stored), f"step is {stored.step}, and {measured.step} when derived again")
     yield from _differences(connection, stored, measured)

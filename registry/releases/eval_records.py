@@ -76,9 +76,10 @@ def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int
     metrics = declared_metrics(connection)
     compared: dict[str, datetime] = {of.test_set: of.at for of in connection.exec_driver_sql(
         'SELECT test_set, max(compared_at) AS "at" FROM released_board GROUP BY ALL')}
-    factors = catalog.replicate_factors(connection, [of.submission_id for of in _submissions(connection)])
+    submissions = connection.exec_driver_sql(_SUBMISSIONS).all()
+    factors = catalog.replicate_factors(connection, [of.submission_id for of in submissions])
     items = dict[int, Items]()
-    for of in _submissions(connection):
+    for of in submissions:
         details = {
             TASK: one_line(_declared(row, manifest, metrics)), TEST_SET: of.test_set, LAYOUT: layout_of(metrics),
             SUBMISSION: one_line(_submission(of, factors.get(of.submission_id, ())))}
@@ -87,10 +88,6 @@ def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int
         of_gold = items.setdefault(of.gold_revision_id, Items(connection, of.gold_revision_id))
         yield _write(connection, folder, described, stands[of.test_set, of.submission],
                      (of_gold, metrics, of.scoring_id) if manifest.release.gold else None)
-
-
-def _submissions(connection: Connection) -> Sequence[Any]:
-    return connection.exec_driver_sql(_SUBMISSIONS).all()
 
 
 def _write(connection: Connection, folder: Path, of: Described, stands: Sequence[tuple[Leaderboard, Standing]],

@@ -17,6 +17,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from registry.arrays import Flags, Floats
+from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
 from registry.importers.every_eval_ever.record_format import (
     ANSWERS,
@@ -107,9 +108,8 @@ class Items:
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """The labels that measures by class count, by their numbers."""
-        table = models.label
-        return {row.label_id: row.name for row in self.connection.execute(
-            select(table.c.label_id, table.c.name).where(table.c.gold_revision_id == self.gold_revision_id))}
+        numbers = stored_labels(self.connection, self.gold_revision_id).numbers
+        return {number: name for name, number in numbers.items()}
 
 
 def lines(connection: Connection, items: Items, metrics: Sequence[DeclaredMetric], scoring_id: int,

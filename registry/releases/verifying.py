@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,22 +18,25 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError
+from registry.evaluation.verifying.derived import set_aside
 from registry.evaluation.verifying.faults import Fault
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results
-from registry.evaluation.verifying.set_aside import set_aside
 from registry.evaluation.verifying.verify import Verified
+from registry.families import FAMILIES
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
+from registry.manifest import read_manifest
 from registry.releases import checksums
+from registry.releases.contents import Contents
 from registry.releases.decisions import verify_decisions
-from registry.releases.derived_files import verify_derived_files
 from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
+from registry.releases.descriptions import croissant, ro_crate
 from registry.releases.submitted import verify_submitted
-from registry.releases.tables import SUBMITTED
+from registry.releases.tables import SUBMITTED, declared_tables, statistics_table
 from registry.releases.totals import TABLE as TOTALS
-from registry.releases.writing import FORMAT, PROGRAM, as_registry, rendered
+from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.log.journal import Journal
@@ -86,7 +89,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
                 verified.faults += _verify_boards(folder, task)
                 if told.get("program") == PROGRAM:
                     with _going_on(verified, "README.md, page.html and descriptions"):
-                        verified.faults += verify_derived_files(connection, folder, told, task, of_checksums)
+                        verified.faults += _verify_derived_files(connection, folder, told, task, of_checksums)
                 else:
                     verified.notes.append(_OTHER_PROGRAM)
     except Exception as error:
@@ -135,28 +138,23 @@ def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execu
         execution: Who computes.
         verified: What is found is added to it.
     """
-    try:
-        _verify_loaded(connection, told, execution, verified)
-    except Exception as error:
-        verified.faults.append(Fault("damaged", "release", str(told.get("task")), f"cannot be verified: {_why(error)}"))
-
-
-def _verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
-    verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]  # there are no files
-    comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
-    (task,) = catalog.tasks(connection)
-    verified.count("comparison", len(comparisons))
-    verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
-    verified.faults += verify_decisions(connection)
-    if told["gold"]:
-        verified.faults += verify_scores(connection)
-        set_aside(connection, OF_RESULTS)
-        verified.faults += derive_results(connection, Journal("verify", {}), task, comparisons, execution)
-        verified.faults += compare_results(connection, comparisons)
-        return
-    verified.notes.append(_HELD)
-    if connection.exec_driver_sql("SELECT 1 FROM comparison WHERE correction IN ('max-t', 'min-p')").first():
-        verified.notes.append(_STEP_DOWN)
+    with _going_on(verified, str(told.get("task"))):
+        found = verify_references(connection)
+        verified.faults += [fault for fault in found if fault.of != "source"]  # there are no files
+        comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
+        (task,) = catalog.tasks(connection)
+        verified.count("comparison", len(comparisons))
+        verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
+        verified.faults += verify_decisions(connection)
+        if told["gold"]:
+            verified.faults += verify_scores(connection)
+            set_aside(connection, OF_RESULTS)
+            verified.faults += derive_results(connection, Journal("verify", {}), task, comparisons, execution)
+            verified.faults += compare_results(connection, comparisons)
+            return
+        verified.notes.append(_HELD)
+        if connection.exec_driver_sql("SELECT 1 FROM comparison WHERE correction IN ('max-t', 'min-p')").first():
+            verified.notes.append(_STEP_DOWN)
 
 
 def _told(folder: Path) -> dict[str, Any]:
@@ -209,3 +207,31 @@ def _difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None
 
 def _rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _verify_derived_files(connection: Connection, folder: Path, told: dict[str, Any], boards: TaskBoards,
+                          known: Collection[str]) -> Iterator[Fault]:
+    """Hold README, page, licences and descriptions against what the program that wrote them makes of the tables.
+
+    Args:
+        connection: To a registry that was made of the release.
+        folder: Where the release is.
+        told: What its `release.json` says.
+        boards: Its boards.
+        known: The names of files that are known to be wrong; while there are any, descriptions with digests are too.
+    """
+    manifest = folder / "manifest.toml"
+    tables = (*declared_tables(gold=True, sources=True), *map(statistics_table, sorted(FAMILIES)), TOTALS)
+    contents = Contents.of(connection, folder, read_manifest(manifest.read_bytes(), manifest), boards,
+                           [table for table in tables if (folder / table.path).is_file()], gold=told["gold"])
+    made = list(for_readers(contents))
+    if not known:
+        contents = contents.with_files([path for path in checksums.files(folder) if path != ro_crate.NAME])
+        made += [(croissant.NAME, croissant.croissant(contents)), (ro_crate.NAME, ro_crate.ro_crate(contents))]
+    for name, text in made:
+        if name in known:
+            continue
+        if not (folder / name).is_file():
+            yield Fault("missing", "file", name, "every release of this task has it")
+        elif (folder / name).read_bytes() != text.encode():
+            yield Fault("altered", "description", name, "is not what follows from the tables and the manifest")

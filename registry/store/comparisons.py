@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, case, func, select, text
+from sqlalchemy import Connection, Row, case, func, select, text
 
 from registry.arrays import Ints
 from registry.identity import digest_json
 from registry.store import catalog, models
-from registry.store.row_types import Obsolete, PairRequestRow
+from registry.store.row_types import PairRequestRow
 from registry.store.rows import insert_bulk, next_id
 from registry.store.statistics import fetch_columns
 
 
 def latest_sequence(connection: Connection, **board: Any) -> int:
     """The highest sequence among the comparisons of one board (test set, track, facet, alias); 0 if there is none."""
-    query = select(func.coalesce(func.max(models.comparison.c.sequence), 0))
-    for name, value in board.items():
-        column = models.comparison.c[name]
-        query = query.where(column.is_(None) if value is None else column == value)
+    table = models.comparison
+    query = select(func.coalesce(func.max(table.c.sequence), 0)).select_from(table).filter_by(**board)
     return int(connection.execute(query).scalar_one())
 
 
 def compared_before(connection: Connection, **made: Any) -> set[int]:
     """The submissions of the latest comparison of which these columns have these values."""
     table, standing = models.comparison, models.standing
-    latest = select(func.max(table.c.comparison_id))
-    for name, value in made.items():
-        latest = latest.where(table.c[name].is_(None) if value is None else table.c[name] == value)
+    latest = select(func.max(table.c.comparison_id)).select_from(table).filter_by(**made)
     return set(connection.execute(select(standing.c.submission_id).where(
         standing.c.comparison_id == latest.scalar_subquery())).scalars())
 
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
     """The number of a request, which is kept if it is new."""
-    asked = {column.name: getattr(request, column.name) for column in PairRequestRow.columns()}
-    return catalog.find_or_insert(connection, models.pair_request, asked | {"is_valid": True})
+    return catalog.find_or_insert(connection, models.pair_request, asdict(request) | {"is_valid": True})
 
 
 def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
@@ -82,21 +78,19 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
 def with_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
     """The numbers of pair results beside which an interval stands, of those between the first and the last of some."""
     table = models.pair_interval
-    if not len(pair_result_ids):
-        return pair_result_ids
     return np.ma.getdata(fetch_columns(connection, select(table.c.pair_result_id).where(table.c.pair_result_id.between(
         int(pair_result_ids.min()), int(pair_result_ids.max()))))["pair_result_id"])
 
 
 def obsolete(connection: Connection, task: str, shown: Sequence[str],
-             metrics: Sequence[str] | None) -> list[Obsolete]:
+             metrics: Sequence[str] | None) -> list[Row[Any]]:
     """The comparisons that boards show although they are not among those that were `shown` last, by digest.
 
     Only the boards of these metrics (by alias; None: of all) were asked for.
     """
     query = text("SELECT comparison_id, digest, signature, metric FROM latest_comparison WHERE task = :task")
-    rows = map(Obsolete._make, connection.execute(query, {"task": task}))
-    return [row for row in rows if row.digest not in shown and (metrics is None or row.metric in metrics)]
+    return [row for row in connection.execute(query, {"task": task})
+            if row.digest not in shown and (metrics is None or row.metric in metrics)]
 
 
 _PAIRS = """

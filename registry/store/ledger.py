@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Table, select
 
-from registry.store import models
-from registry.store.row_types import SubmissionRow
+from registry.store import catalog, models
+from registry.store.row_types import NamedSubmission, TestSetRow
 from registry.store.rows import Columns, insert_bulk, insert_many, next_id
 
 _MOST = 2**20  # rows of columns that wait in memory
 
 Name = tuple[str, str, str]  # of a submission to a test set: team, system, version
-
-
-class _Known(NamedTuple):
-    row: SubmissionRow
-    name: Name
 
 
 class Ledger:
@@ -37,8 +32,8 @@ class Ledger:
         self._rows_in_columns = 0
         self._next: dict[Table, int] = {}
         self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by what they belong to
-        self._known: dict[tuple[int, Name], SubmissionRow] = {}
-        self._same: defaultdict[tuple[int, str], list[_Known]] = defaultdict(list)  # by test set and digest
+        self._known: dict[tuple[int, Name], NamedSubmission] = {}
+        self._same: defaultdict[tuple[int, str], list[NamedSubmission]] = defaultdict(list)  # by test set and digest
         self._sources: defaultdict[int, list[str]] = defaultdict(list)
         self._scorings: set[tuple[int, int, str]] = set()
         self._read()
@@ -50,18 +45,11 @@ class Ledger:
             self._ids[models.track, task_id, row.name] = row.track_id
         for row in connection.execute(select(models.team).where(of_task)):
             self._ids[models.team, task_id, row.name] = row.team_id
-        of_team = models.system.join(models.team, models.team.c.team_id == models.system.c.team_id)
-        systems: dict[int, tuple[str, str]] = {}
-        for row in connection.execute(select(models.system, models.team.c.name.label("team")).select_from(
-                of_team).where(of_task)):
+        for row in connection.execute(select(models.system).join(
+                models.team, models.team.c.team_id == models.system.c.team_id).where(of_task)):
             self._ids[models.system, row.team_id, row.name] = row.system_id
-            systems[row.system_id] = row.team, row.name
-        submission, test_set = models.submission, models.test_set
-        for found in connection.execute(
-                select(*SubmissionRow.columns()).join(test_set, test_set.c.test_set_id == submission.c.test_set_id)
-                .where(test_set.c.task_id == task_id).order_by(submission.c.submission_id)):
-            there = SubmissionRow.of(found)
-            self._note(there, (*systems[there.system_id], there.version))
+        for there in catalog.submissions(connection, task_id):
+            self._note(there)
         ids = [submission.submission_id for submission in self._known.values()]
         source, scoring = models.submission_source, models.scoring
         for row in connection.execute(select(source).where(source.c.submission_id.in_(ids)).order_by(
@@ -70,9 +58,9 @@ class Ledger:
         for row in connection.execute(select(scoring).where(scoring.c.submission_id.in_(ids))) if ids else ():
             self._scorings.add((row.submission_id, row.gold_revision_id, row.missing))
 
-    def _note(self, row: SubmissionRow, name: Name) -> None:
-        self._known[row.test_set_id, name] = row
-        self._same[row.test_set_id, row.digest].append(_Known(row, name))
+    def _note(self, row: NamedSubmission) -> None:
+        self._known[row.test_set_id, (row.team, row.system, row.version)] = row
+        self._same[row.test_set_id, row.digest].append(row)
 
     def has_team(self, name: str) -> bool:
         """Whether there is a team of that name."""
@@ -82,7 +70,7 @@ class Ledger:
         """The id of a track, new if need be."""
         return self._id(models.track, {"task_id": self._task_id}, name)
 
-    def find(self, test_set_id: int, name: Name) -> SubmissionRow | None:
+    def find(self, test_set_id: int, name: Name) -> NamedSubmission | None:
         """The submission of that name, or None."""
         return self._known.get((test_set_id, name))
 
@@ -94,23 +82,22 @@ class Ledger:
         """Whether a submission was joined with a revision of the gold under a policy."""
         return (submission_id, gold_revision_id, missing) in self._scorings
 
-    def same_answers(self, submission: SubmissionRow) -> str | None:
+    def same_answers(self, submission: NamedSubmission) -> str | None:
         """The name (`team/system@version`) of the first submission of another system that has the same answers."""
-        for row, (team, system, version) in self._same[submission.test_set_id, submission.digest]:
-            if row.system_id != submission.system_id:
-                return f"{team}/{system}@{version}"
-        return None
+        return next((row.named for row in self._same[submission.test_set_id, submission.digest]
+                     if row.system_id != submission.system_id), None)
 
-    def add(self, test_set_id: int, name: Name, sources: Sequence[tuple[str, str]],
-            **values: Any) -> SubmissionRow:
+    def add(self, test_set: TestSetRow, name: Name, sources: Sequence[tuple[str, str]],
+            **values: Any) -> NamedSubmission:
         """Add a submission, its runs read from `sources` (digest and name each)."""
         team, system, version = name
         team_id = self._id(models.team, {"task_id": self._task_id}, team, pseudonym=None)
         system_id = self._id(models.system, {"team_id": team_id}, system, pseudonym=None)
-        values |= {"test_set_id": test_set_id, "system_id": system_id, "version": version}
+        values |= {"test_set_id": test_set.test_set_id, "system_id": system_id, "version": version}
         values["submission_id"] = self._insert(models.submission, **values)
-        row = SubmissionRow(**{column.name: values[column.name] for column in SubmissionRow.columns()})
-        self._note(row, name)
+        row = NamedSubmission(**{column.name: values[column.name] for column in NamedSubmission.columns()},
+                              system=system, team=team, test_set=test_set.name)
+        self._note(row)
         for replicate, (digest, file) in enumerate(sources):
             self._sources[row.submission_id].append(digest)
             self._waiting[models.submission_source].append({

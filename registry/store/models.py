@@ -8,6 +8,9 @@ and column is stands in `comments.toml`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -34,31 +37,19 @@ def _id(name: str) -> Column[int]:
     return Column(name, Integer, primary_key=True, autoincrement=False)
 
 
-def _int(name: str, *, null: bool = False) -> Column[int]:
-    return Column(name, Integer, nullable=null)
+def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
+    """Columns of a type by their names, NOT NULL unless they are said to be."""
+    return lambda name, *, null=False: Column(name, kind, nullable=null)
 
 
-def _text(name: str, *, null: bool = False) -> Column[str]:
-    return Column(name, String, nullable=null)
-
-
-def _number(name: str, *, null: bool = False) -> Column[float]:
-    """A number; where it may be NULL it is undefined, and never nan."""
-    return Column(name, Double, nullable=null)
-
-
-def _flag(name: str) -> Column[bool]:
-    return Column(name, Boolean, nullable=False)
-
-
-def _time(name: str, *, null: bool = False) -> Column[object]:
-    return Column(name, DateTime, nullable=null)
+_small, _int, _big, _text = (_column(kind) for kind in (SmallInteger, Integer, BigInteger, String))
+_flag, _time, _number = map(_column, (Boolean, DateTime, Double))  # a number that is undefined is NULL, and never nan
 
 
 # What a task declares. `manifest` is the task's normalized manifest as JSON, without its [[submit]] tables.
 task = Table(
     "task", metadata, _id("task_id"), _text("slug"), _text("title"), _text("version"), _text("manifest"),
-    _text("manifest_digest"), Column("seed", BigInteger, nullable=False), _time("created_at"),
+    _text("manifest_digest"), _big("seed"), _time("created_at"),
     _time("anonymous_until", null=True), _time("blind_until", null=True), UniqueConstraint("slug"),
 )
 test_set = Table(
@@ -97,12 +88,12 @@ submission = Table(
 )
 # The files of a submission, one for each run of the system: its replicates, numbered from 0.
 submission_source = Table(
-    "submission_source", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
+    "submission_source", metadata, _int("submission_id"), _small("replicate"),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
 )
 # What tells the replicates of a submission apart where that is more than their number: the prompt, the annotator.
 replicate_factor = Table(
-    "replicate_factor", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
+    "replicate_factor", metadata, _int("submission_id"), _small("replicate"),
     _text("factor"), _text("level"), UniqueConstraint("submission_id", "replicate", "factor"),
 )
 # What stays of a team that was purged: the name that stands in its place, and the salted digests of its own.
@@ -119,7 +110,7 @@ scoring = Table(
 
 # What is remarkable about a scoring: what makes scores meaningless or surprising.
 remark = Table(
-    "remark", metadata, _int("scoring_id"), Column("replicate", SmallInteger, nullable=False), _text("category"),
+    "remark", metadata, _int("scoring_id"), _small("replicate"), _text("category"),
     _text("message"),
 )
 
@@ -138,19 +129,19 @@ score = Table(
 )
 replicate_score = Table(
     "replicate_score", metadata, _int("scoring_id"), _int("metric_id"),
-    Column("replicate", SmallInteger, nullable=False), _number("value", null=True),
+    _small("replicate"), _number("value", null=True),
     UniqueConstraint("scoring_id", "metric_id", "replicate"),
 )
 
 # What was read, who did what, and where a number comes from.
 source = Table(
-    "source", metadata, Column("digest", String, primary_key=True), _text("name"), Column("n_bytes", BigInteger),
+    "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes", null=True),
     Column("content", LargeBinary, nullable=False), _time("created_at"),
 )
 run = Table(
     "run", metadata, _id("run_id"), _text("command"), _text("parameters"), _text("inputs"), _time("started_at"),
     _time("ended_at", null=True), _text("code_version"), _text("code_revision", null=True),
-    Column("code_dirty", Boolean), _text("environment"), _text("salt", null=True), _text("digest", null=True),
+    _flag("code_dirty", null=True), _text("environment"), _text("salt", null=True), _text("digest", null=True),
 )
 event = Table(
     "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor", null=True), _text("action"),
@@ -162,7 +153,7 @@ event = Table(
 # asked for last; 0 is one whose board is no more.
 pair_request = Table(
     "pair_request", metadata, _id("pair_request_id"), _text("metric"), _text("test"), _text("alternative"),
-    _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
+    _int("resamples"), _big("seed"), _text("interval"), _number("confidence"),
     _text("runs"), _flag("is_valid"),
     UniqueConstraint("metric", "test", "alternative", "resamples", "seed", "interval", "confidence", "runs",
                      "is_valid"),
@@ -174,7 +165,7 @@ pair_result = Table(
     _int("statistics_b"), _text("method"), _number("difference", null=True), _number("p_value", null=True),
     _number("log10_p", null=True), _number("p_low", null=True), _number("p_high", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
-    _int("resamples", null=True), _number("statistic", null=True), Column("favours", SmallInteger), _text("note"),
+    _int("resamples", null=True), _number("statistic", null=True), _small("favours", null=True), _text("note"),
     _int("run_id"),
 )
 pair_interval = Table("pair_interval", metadata, _int("pair_result_id"), _number("low", null=True),
@@ -183,7 +174,7 @@ comparison = Table(
     "comparison", metadata, _id("comparison_id"), _text("digest"), _int("sequence"), _int("test_set_id"),
     _int("gold_revision_id"), _int("track_id", null=True), _text("facet", null=True), _int("metric_id"),
     _text("alias"), _text("test"), _text("alternative"), _text("unit"), _number("alpha"), _text("correction"),
-    _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
+    _int("resamples"), _big("seed"), _text("interval"), _number("confidence"),
     _int("n_items"), _int("n_units"), _int("n_systems"), _int("family_size"), _text("signature"), _int("run_id"),
     _time("created_at"), Column("runs", String, server_default="fixed"), _text("request", null=True),
     UniqueConstraint("digest"),
@@ -191,7 +182,7 @@ comparison = Table(
 comparison_pair = Table(
     "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
     _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
-    Column("is_resolved", Boolean),
+    _flag("is_resolved", null=True),
 )
 # One test of all systems of a comparison: is there any difference among them?
 overall_result = Table(
@@ -203,7 +194,7 @@ standing = Table(
     _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
     _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
     Column("runs", Integer, server_default="1"), _number("run_deviation", null=True),
-    _int("scoring_id", null=True), _text("kind", null=True), Column("late", Boolean),
+    _int("scoring_id", null=True), _text("kind", null=True), _flag("late", null=True),
 )
 
 # Studies: what was found, as JSON, and the parts of one that is not finished.
@@ -221,7 +212,7 @@ answer = Table(
     _flag("in_gold"),
 )
 response = Table(
-    "response", metadata, _int("scoring_id"), Column("replicate", SmallInteger, nullable=False), _int("answer_id"),
+    "response", metadata, _int("scoring_id"), _small("replicate"), _int("answer_id"),
     _flag("correct"), _number("score", null=True),
 )
 label = Table("label", metadata, _id("label_id"), _int("gold_revision_id"), _text("name"),
@@ -232,7 +223,7 @@ def _statistics(family: str, suffix: str = "", *, whole: bool) -> Table:
     type_: TypeEngine[int] | TypeEngine[float] = Integer() if whole else Double()
     return Table(
         f"statistics_{family}{suffix}", metadata, _int("scoring_id"), _int("metric_id"),
-        Column("replicate", SmallInteger, nullable=False), _int("item_id"),
+        _small("replicate"), _int("item_id"),
         *(Column(name, type_, nullable=False) for name in FAMILIES[family].columns),
     )
 
@@ -242,5 +233,6 @@ def _statistics(family: str, suffix: str = "", *, whole: bool) -> Table:
 whole_statistics = {"ratio": _statistics("ratio", "_whole", whole=True)}
 statistics = {name: _statistics(name, "_decimal" if name in whole_statistics else "", whole=family.integer)
               for name, family in FAMILIES.items()}
+of_family = {name: [of[name] for of in (statistics, whole_statistics) if name in of] for name in FAMILIES}
 
 comments.attach(metadata)

@@ -96,6 +96,16 @@ class NamedSubmission(SubmissionRow):
     team: str
     test_set: str
 
+    @property
+    def named(self) -> str:
+        """`team/system@version`, the name within a test set."""
+        return f"{self.team}/{self.system}@{self.version}"
+
+    @property
+    def full_name(self) -> str:
+        """`test_set/team/system@version`, the name within a task."""
+        return f"{self.test_set}/{self.named}"
+
 
 class SubmissionSourceRow(CatalogRow):
     """The file of one run of a submission."""
@@ -190,12 +200,3 @@ class Member(NamedTuple):
     scoring_id: int
     submission_id: int
     track_id: int | None
-
-
-class Obsolete(NamedTuple):
-    """A comparison that a board shows although it is not asked for any more."""
-
-    comparison_id: int
-    digest: str
-    signature: str
-    metric: str

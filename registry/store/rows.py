@@ -141,7 +141,7 @@ def arrays_of(connection: Connection) -> Mapping[str, NDArray[Any]]:
 def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
     """What a column of a table is in SQL, and the arrays by name that this speaks of."""
     if isinstance(column, Coded):
-        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in column.texts)
+        texts = ", ".join(map(quoted, column.texts))
         return f'([{texts}])["{name}" + 1]', {name: column.codes}
     if isinstance(column, np.ma.MaskedArray):  # DuckDB itself would take what is under a mask for data
         mask = f"{name} masked"

@@ -78,12 +78,6 @@ def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.floa
     })
 
 
-def _tables(family: str) -> list[Table]:
-    """The tables that hold the statistics of a family."""
-    whole = models.whole_statistics.get(family)
-    return [models.statistics[family], *([] if whole is None else [whole])]
-
-
 def forget_older(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
     """Delete the statistics and scores of a metric that an older registry kept in another way."""
     score = models.score
@@ -95,7 +89,7 @@ def forget_older(connection: Connection, family: str, metric_id: int, scoring_id
 
 def forget(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
     """Delete statistics and scores of a metric."""
-    for table in (*_tables(family), models.replicate_score, models.score):
+    for table in (*models.of_family[family], models.replicate_score, models.score):
         connection.execute(table.delete().where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
 
@@ -119,7 +113,8 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
     names = FAMILIES[family].columns
     wanted = "scoring_id", "replicate", "item_id", *names
     parts = [fetch_columns(connection, select(*(table.c[name] for name in wanted)).where(
-        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))) for table in _tables(family)]
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
+        for table in models.of_family[family]]
     position = np.zeros(1 + max(scoring_ids, default=0), dtype=np.int64)
     position[list(scoring_ids)] = np.arange(len(scoring_ids))
     n_runs = np.ones(len(scoring_ids), dtype=np.int64)
@@ -195,7 +190,7 @@ def _complete(connection: Connection, family: str, metric_id: int, scoring_ids: 
               n_items: int) -> set[int]:
     """The submissions that have statistics of every item in each of their runs."""
     counted: dict[int, dict[int, int]] = defaultdict(dict)
-    for table in _tables(family):
+    for table in models.of_family[family]:
         of = table.c.scoring_id, table.c.replicate
         found = fetch_columns(connection, select(*of, func.count().label("n")).where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))).group_by(*of))

@@ -9,13 +9,14 @@ and as one comment on a macro, with a line `parameter NAME: text` or `column NAM
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, text
 
-from registry.store.rows import driver_of
+from registry.store.rows import driver_of, quoted
 
 _ENTRY = re.compile(r"(\w+): (.+)")
 _WORD = re.compile(r"\w+")
@@ -64,7 +65,8 @@ def load_macros() -> list[Macro]:
     return [_macro(*described(path)) for path in _files("macros")]
 
 
-def resting_on(tables: Collection[str]) -> frozenset[str]:
+@cache
+def resting_on(tables: tuple[str, ...]) -> frozenset[str]:
     """The names of some tables, and of the views and macros that read them, by others too."""
     found = set(tables)
     for name, statement in (*((view.name, view.select) for view in load()),
@@ -123,5 +125,4 @@ def create(connection: Connection) -> None:
 
 
 def _comment(thing: str, about: str) -> str:
-    quoted = about.replace("'", "''")
-    return f"COMMENT ON {thing} IS '{quoted}'"
+    return f"COMMENT ON {thing} IS {quoted(about)}"

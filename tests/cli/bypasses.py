@@ -4,12 +4,12 @@ A way is a command or a function, and what is opened is a connection of its own,
 stand for those with names in them; all other ways stay as they are.
 """
 
+import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 from registry.store.hiding import shadows
-from registry.store.hiding.names import Names
 
 
 def organisers(of):
@@ -52,7 +52,7 @@ READING: dict[str, Opened] = {
 WRITING: dict[str, Opened] = {
     "run": _of("task.database"), "submit": _of("task.database"), "apply": _of("task.database"),
     "compare": _of("comparison.database"), "release": _of("release.database"),
-    "verify": {"registry.evaluation.verifying.concealed.conceal_faults": _nothing},
+    "verify": {"registry.evaluation.verifying.verify.Verified.conceal": _nothing},
     "errors": {"registry.store.hiding.names.Names.conceal": _nothing},
     "notes": {"registry.store.hiding.names.Names.said": lambda _: lambda self, message: message},
     "python": {"registry.api.registry.Database": organisers},
@@ -67,7 +67,7 @@ def opened(places: Opened) -> Iterator[None]:
     with ExitStack() as stack:
         for place, made in places.items():
             module, _, name = place.rpartition(".")
-            of = Names if module.endswith(".Names") else __import__(module, fromlist=[name])
+            of = pkgutil.resolve_name(module)
             stack.enter_context(mock.patch.object(of, name, made(getattr(of, name))))
         yield
 

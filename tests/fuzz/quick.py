@@ -52,7 +52,7 @@ def guessed(paths, asked, folder):
             items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
             for document in one.documents:
                 joined = join(items, one.read(document), one.reader, one.policies, document.path)
-                of = scores_of_submission(items, joined, one.missing, task.metrics)
+                of = scores_of_submission(items, joined, one.policies.missing, task.metrics)
                 if any(math.isinf(score) for score in of.values()):
                     raise Failure(f"a score is infinite: {of}")
                 scores[one.test_set.name, one.system, document.path] = of

@@ -226,7 +226,7 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
             joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
         if joined is not None:
             remarks = [remark.error(document.path) for remark in of_submission(
-                items[name], joined, reader, document, missing=submission.missing,
+                items[name], joined, reader, document, missing=submission.policies.missing,
                 with_gold=submission.test_set.gold is not None)]
     except InputError as error:
         problems.add(error)
@@ -271,7 +271,7 @@ def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: S
 
 def _uncounted(submission: Declared, items: Sequence[Item], runs: Sequence[Joined]) -> Iterator[Problem]:
     """Refuse what a metric of the task cannot count."""
-    scored = computed(items, [run.answers for run in runs], submission.missing, submission.metrics)
+    scored = computed(items, [run.answers for run in runs], submission.policies.missing, submission.policies.metrics)
     for error in scored if isinstance(scored, list) else ():
         yield Problem(submission.test_set.name, InputError(
             error.message, path=submission.documents[0].path, item=error.item, category=error.category))

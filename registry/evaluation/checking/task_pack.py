@@ -7,7 +7,7 @@ since that of the gold's file may tell them, and without attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from registry.evaluation.ingest.gold_items import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
-from registry.manifest import TestSet, toml
+from registry.manifest import Manifest, TestSet, toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_lines import json_object
@@ -67,11 +67,15 @@ def task_pack(task: ResolvedTask) -> dict[str, str]:
             for entry in sorted(entries, key=lambda entry: (natural(entry["item"]), entry["item"])))
         test_sets.append({"name": test_set.name, "items": name, "format": test_set.format,
                           **({"options": test_set.options} if test_set.options else {})})
-    kept = task.manifest.model_dump(mode="json", exclude_defaults=True, include={
-        "manifest", "task", "submission", "metric"})
-    order = ("manifest", "task", "test_set", "submission", "metric")
+    return {"task.toml": with_test_sets(task.manifest, test_sets), **files}
+
+
+def with_test_sets(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -> str:
+    """What a manifest declares but for tests, submissions and boards, with other test sets, as TOML."""
+    kept = manifest.model_dump(mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
     tables = kept | {"test_set": test_sets}
-    return {"task.toml": toml({key: tables[key] for key in order if key in tables}), **files}
+    order = ("manifest", "task", "test_set", "submission", "metric")
+    return toml({key: tables[key] for key in order if key in tables})
 
 
 def revealed(task: ResolvedTask) -> list[str]:

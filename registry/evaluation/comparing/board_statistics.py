@@ -21,8 +21,9 @@ from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.significance import Matrix
 from registry.significance.compact import CompactStatistics
-from registry.store import catalog, statistics
+from registry.store import catalog
 from registry.store.row_types import Member
+from registry.store.statistics import StoredStatistics
 from registry.values import parse
 
 
@@ -51,19 +52,6 @@ class Board:
     run_scores: list[Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """What is stored of a board: its items, by their numbers in the gold, and for each member [items, runs, columns].
-
-    `item_ids` are the items' numbers in the database; `unequal` says that some members lack items that others have.
-    """
-
-    items: Ints
-    item_ids: Ints
-    of_members: Sequence[Floats]
-    unequal: bool
-
-
 def load(connection: Connection, key: BoardKey, settings: Significance, most: int = 2**30) -> Board | None:
     """Load a board's statistics; None where no item is left of it.
 
@@ -80,29 +68,36 @@ def load(connection: Connection, key: BoardKey, settings: Significance, most: in
         raise InputError(f"test set {key.test_set.name!r} declares no cluster, the item attribute that "
                          "groups its items; add the key cluster to its [[test_set]], or take items for units")
     metric = parse("metric", METRICS, key.metric.name)
-    if (rows := _rows(connection, key, metric)) is None:
+    first, n_items = catalog.item_ids(connection, key.gold.gold_revision_id)
+    stored = StoredStatistics(
+        connection, metric.family, key.metric.metric_id, [m.scoring_id for m in key.members], first, n_items)
+    items = _items(connection, key, stored, first)
+    if not len(items):
         return None
-    if metric.family in ("confusion", "pair") and rows.unequal:
+    stored.take(items)
+    unequal = not stored.present[items].all()  # some members lack items that others have
+    if metric.family in ("confusion", "pair") and unequal:
         raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; take another "
                          'policy for missing items than "own"')
-    units, strata = _groups(connection, key, settings, rows.item_ids)
-    labels, like = None, rows.of_members
+    units, strata = _groups(connection, key, settings, first + items)
+    labels: LabelNumbers | None = None
+    like: Sequence[Floats] = stored
     if isinstance(metric, ConfusionMetric):
         labels = stored_labels(connection, key.gold.gold_revision_id)
-        like = [labels.counted(metric, rows.of_members[0][:0])]  # counts of labels are whole
+        like = [labels.counted(metric, stored[0][:0])]  # counts of labels are whole
     steps = Steps.of(metric, like, min(key.scores[member.scoring_id].step for member in key.members))
     members = _Members(metric, steps, labels, random_runs=settings.runs == "random")
     if members.random_runs:
         known = catalog.replicate_factors(connection, [member.submission_id for member in key.members])
         members.named = [known.get(member.submission_id, ()) for member in key.members]
-    averages = averaged(map(members.look_at, rows.of_members), len(key.members), steps, most)
+    averages = averaged(map(members.look_at, stored), len(key.members), steps, most)
     runs = tuple(of_member * averages.multiple for of_member in members.runs) or None
     factors = tuple(members.factors) if any(members.factors) else None
-    matrix = replace(matrix_of(metric, averages, units, strata, runs=runs, unequal=rows.unequal), factors=factors)
+    matrix = replace(matrix_of(metric, averages, units, strata, runs=runs, unequal=unequal), factors=factors)
     contents = averages.digests if not members.digests else [[digest] for digest in members.digests]
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
     return _best_first(Board(key, metric, key.members, [digest_json([*content, *groups]) for content in contents],
-                             rows.items, matrix, matrix.scores(), members.scores))
+                             items, matrix, matrix.scores(), members.scores))
 
 
 @dataclass
@@ -151,25 +146,17 @@ class _Members:
         return statistics
 
 
-def _rows(connection: Connection, key: BoardKey, metric: Metric) -> _Rows | None:
-    """Load what is stored of a board, items in the order of their keys; None where no item is left of it."""
-    gold_revision_id = key.gold.gold_revision_id
-    first, n_items = catalog.item_ids(connection, gold_revision_id)
-    stored = statistics.StoredStatistics(
-        connection, metric.family, key.metric.metric_id, [m.scoring_id for m in key.members], first, n_items)
+def _items(connection: Connection, key: BoardKey, stored: StoredStatistics, first: int) -> Ints:
+    """The items that are left of a board, by their numbers in the gold, whose `first` has that id, in order of keys."""
     lacks_own = np.array([m.missing == "own" for m in key.members])[stored.of_present]
     kept: Flags = (stored.present | lacks_own).all(axis=1)
     if len(set(stored.of_present.tolist())) == len(key.members):
         kept &= stored.present.any(axis=1)
     if key.facet is not None:
-        values = catalog.item_attribute(connection, gold_revision_id, key.facet[0])
-        kept &= np.array([values.get(first + n) == key.facet[1] for n in range(n_items)])
-    keys = catalog.item_keys(connection, gold_revision_id)
-    items = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
-    if not len(items):
-        return None
-    stored.take(items)
-    return _Rows(items, first + items, stored, not stored.present[items].all())
+        values = catalog.item_attribute(connection, key.gold.gold_revision_id, key.facet[0])
+        kept &= np.array([values.get(first + n) == key.facet[1] for n in range(len(kept))])
+    keys = catalog.item_keys(connection, key.gold.gold_revision_id)
+    return np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
 
 
 def _best_first(board: Board) -> Board:

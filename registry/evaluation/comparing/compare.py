@@ -18,7 +18,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.family_results import Decisions, FamilyResults
 from registry.evaluation.comparing.intervals import BoardIntervals
-from registry.evaluation.comparing.pair_results import BoardResults, Pairs
+from registry.evaluation.comparing.pair_results import BoardResults
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, tested_board, vet
@@ -147,12 +147,9 @@ def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Bo
         board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
         test, _ = resolve_significance(here.significance)
         of_boards.append(BoardResults(connection, journal, board, here, test))
-    found = FamilyResults(of_boards).of_all_pairs()
-    n_pairs = sum(len(pairs.results) for pairs, _ in found)
-    methods = {METHODS[code] for pairs, _ in found for code in np.unique(pairs.results["method"])}
-    drawn = "monte-carlo" in methods or CORRECTIONS[request.significance.correction].function is None
-    return [Comparing(of, pairs, decisions, len(boards), n_pairs, drawn, compared)
-            for of, (pairs, decisions) in zip(of_boards, found, strict=True)]
+    family = FamilyResults(of_boards)
+    return [Comparing(of, decisions, family, compared)
+            for of, decisions in zip(of_boards, family.of_all_pairs(), strict=True)]
 
 
 def _idle_resolve(settings: Significance) -> str | None:
@@ -171,19 +168,15 @@ class Comparing:
     """One comparison in the making.
 
     Attributes:
-        of: The board, and what is asked of it.
-        pairs, decisions: Its pairs, tested, and what the family makes of them.
-        n_boards, family_size: How many boards the family has, and how many pairs in all.
-        drawn: Whether any decision of the family rests on random draws.
+        of: The board, what is asked of it, and its pairs, tested.
+        decisions: What the family makes of these.
+        family: All boards that are decided together.
         compared: What is told.
     """
 
     of: BoardResults
-    pairs: Pairs
     decisions: Decisions
-    n_boards: int
-    family_size: int
-    drawn: bool
+    family: FamilyResults
     compared: Compared
 
     @property
@@ -193,7 +186,7 @@ class Comparing:
 
     def keep(self, digest: str, sequence: int) -> None:
         """Rank, and keep it all as a snapshot."""
-        pairs, decisions, connection = self.pairs, self.decisions, self.of.connection
+        pairs, decisions, connection = self.of.pairs, self.decisions, self.of.connection
         results, n_computed = pairs.results, int(pairs.computed.sum())
         self.compared.pairs_computed += n_computed
         self.compared.pairs_found += len(results) - n_computed
@@ -201,8 +194,8 @@ class Comparing:
             results["favours"] * results["difference"] > 0)
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         wins[tuple(pairs.wins(significant).T)] = True
-        intervals = BoardIntervals(self.of, pairs)
-        drawn = self.drawn or intervals.has_own
+        intervals = BoardIntervals(self.of)
+        drawn = self.family.are_drawn or intervals.has_own
         self.compared.drawn |= drawn
         self.compared.shared |= drawn or self.of.test.name in STEP_DOWN
         comparison_id = self._keep_comparison(digest, sequence, intervals, drawn=drawn)
@@ -223,7 +216,7 @@ class Comparing:
 
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
         board, key, settings, request = self.board, self.board.key, self.of.settings, self.of.request
-        methods = {METHODS[code] for code in np.unique(self.pairs.results["method"])}
+        methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
@@ -232,9 +225,9 @@ class Comparing:
             gold=short(key.gold.digest),
             test=repr(self.of.test), alternative=settings.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
-            seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family_size,
+            seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family.n_pairs,
             alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
-            n_boards=self.n_boards, plugins=tuple(versions([key.metric.name, key.gold.reader]).items())))
+            n_boards=len(self.family.boards), plugins=tuple(versions([key.metric.name, key.gold.reader]).items())))
         insert_many(self.of.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
@@ -243,7 +236,7 @@ class Comparing:
             "alpha": settings.alpha, "correction": settings.correction, "resamples": settings.draws,
             "seed": settings.seed, "interval": settings.interval, "confidence": settings.confidence,
             "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),
-            "family_size": self.family_size,
+            "family_size": self.family.n_pairs,
             "signature": signature, "run_id": self.of.journal.run_id(self.of.connection), "created_at": now(),
             "runs": settings.runs, "request": canonical_json(
                 key.asked(request) | ({"intervals": intervals.said} if request.intervals else {}))}])

@@ -27,8 +27,6 @@ def pair_contingencies(connection: Connection, test_set_id: int) -> PairContinge
         JOIN submission_source AS source USING (submission_id)
         WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
         ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
-    if not runs:
-        return PairContingencies([], contingencies(*load_correct(connection, 0, [])))
-    correct, n = load_correct(connection, runs[0].gold_revision_id,
-                              [(run.scoring_id, run.replicate) for run in runs])
+    gold_revision_id = runs[0].gold_revision_id if runs else 0  # of which there are no answers
+    correct, n = load_correct(connection, gold_revision_id, [(run.scoring_id, run.replicate) for run in runs])
     return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(correct, n))

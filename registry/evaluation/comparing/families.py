@@ -31,12 +31,12 @@ def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -
         return list(board_keys(connection, task_row, request))
     every = list(board_keys(connection, task_row, replace(request, metrics=None)))
     meant = [_is_meant(key, request.significance.family) for key in every]
-    together = in_order(compress(every, meant))
+    together = sorted(compress(every, meant), key=lambda key: not key.metric.is_primary)  # in that of gatekeeping
     alone = [key for key, is_meant in zip(every, meant, strict=True) if not is_meant]
     absent = tuple(name for name in request.significance.family if not any(_is_meant(key, [name]) for key in together)
                    ) if request.significance.family != "task" else ()
     if len(together) + len(absent) > 1:
-        family = family_of(together, request, absent)
+        family = _family_of(together, request, absent)
         together = [replace(key, family=family) for key in together]
 
     def asked_for(keys: Sequence[BoardKey]) -> bool:
@@ -45,12 +45,7 @@ def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -
     return [*(together if asked_for(together) else ()), *(key for key in alone if asked_for([key]))]
 
 
-def in_order(keys: Iterable[BoardKey]) -> list[BoardKey]:
-    """The boards in the order of gatekeeping: those by the primary metric first, others in the order of the task."""
-    return sorted(keys, key=lambda key: not key.metric.is_primary)
-
-
-def family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...] = ()) -> BoardFamily:
+def _family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...]) -> BoardFamily:
     """The family of several boards, which are in the order of gatekeeping and of no family yet."""
     of_items = {key.items: math.comb(len(key.members), 2) for key in keys}
     pairs = of_items.values() if request.significance.correction == GATEKEEPING else (

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.pair_results import BoardResults, Pairs
+from registry.evaluation.comparing.pair_results import BoardResults
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS
+from registry.significance.base import METHODS
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
@@ -48,8 +48,19 @@ class FamilyResults:
         """The comparisons' settings, the same for all boards."""
         return self.boards[0].settings
 
-    def of_all_pairs(self) -> list[tuple[Pairs, Decisions]]:
-        """Every pair with its result and decision, of each board.
+    @cached_property
+    def n_pairs(self) -> int:
+        """How many pairs the family has in all."""
+        return sum(len(of.pairs.a) for of in self.boards)
+
+    @cached_property
+    def are_drawn(self) -> bool:
+        """Whether any decision, once pairs were tested, rests on random draws."""
+        methods = {METHODS[code] for of in self.boards for code in np.unique(of.pairs.results["method"])}
+        return "monte-carlo" in methods or CORRECTIONS[self.settings.correction].function is None
+
+    def of_all_pairs(self) -> list[Decisions]:
+        """Test every pair, and decide it: the decisions of each board.
 
         Pairs that Monte-Carlo error leaves undecided are drawn again, ten times as often at the most, as far as
         `resolve` and `precision` allow. Earlier blocks of draws stay the same; they are drawn once more, a tenth of the
@@ -68,7 +79,7 @@ class FamilyResults:
             for of, chosen in zip(self.boards, undecided, strict=True):
                 of.test_pairs(chosen, resamples)
             decisions = self._decide()
-        return [(of.pairs, decided) for of, decided in zip(self.boards, decisions, strict=True)]
+        return decisions
 
     def _undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
         """The pairs of each board that are to be drawn again."""
@@ -107,12 +118,12 @@ class FamilyResults:
         """
         alike: dict[Any, list[int]] = {}
         for n, of in enumerate(self.boards):
-            alike.setdefault(_units(of.board), []).append(n)
-        total = sum(len(of.pairs.a) for of in self.boards)
+            key, matrix, items = of.board.key, of.board.matrix, of.board.items
+            alike.setdefault((key.items, matrix.by_unit.n_units, items.tobytes()), []).append(n)
         decisions: dict[int, Decisions] = {}
         for places in alike.values():
             group = [self.boards[n] for n in places]
-            share = sum(len(of.pairs.a) for of in group) / max(1, total)
+            share = sum(len(of.pairs.a) for of in group) / max(1, self.n_pairs)
             decisions |= dict(zip(places, self._stepped(group, share), strict=True))
         return [decisions[n] for n in range(len(self.boards))]
 
@@ -130,15 +141,9 @@ class FamilyResults:
         return [Decisions(*of) for of in zip(np.split(adjusted, ends), np.split(resolved, ends), strict=True)]
 
 
-def _units(board: Board) -> tuple[str, int, bytes]:
-    """What boards have in common that share draws: the same systems, and the same units in the same order."""
-    return board.key.items, board.matrix.by_unit.n_units, board.items.tobytes()
-
-
 def _draws(of: BoardResults) -> Draws:
     """The joint draws of all pairs of a board."""
-    pairs, settings = of.pairs, of.settings
-    drawn = replace(of.request.settings, alternative=settings.alternative, interval=settings.interval)
-    draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)), drawn,
-                     of.test.name)
+    pairs = of.pairs
+    draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
+                     of.request.of_pairs, of.test.name)
     return replace(draws, observed=np.where(np.isnan(pairs.results["p_value"]), np.nan, draws.observed))

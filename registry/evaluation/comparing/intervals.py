@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Floats
-from registry.evaluation.comparing.pair_results import BoardResults, Pairs
+from registry.evaluation.comparing.pair_results import BoardResults
 from registry.significance import Crossed, Matrix, PredictionPowered
 from registry.significance.intervals.closed_form import ClosedForm, over_items, refusal
 from registry.store import comparisons, models
@@ -25,12 +25,10 @@ class BoardIntervals:
     """The intervals of a board whose pairs were tested.
 
     Attributes:
-        of: The board, and what is asked of it.
-        pairs: All of them, tested.
+        of: The board, what is asked of it, and its pairs.
     """
 
     of: BoardResults
-    pairs: Pairs
 
     @cached_property
     def own(self) -> Floats:
@@ -75,12 +73,12 @@ class BoardIntervals:
         """Keep the intervals of differences that are not there yet, nor the test's own, nor told by stored counts."""
         if not self.of.request.intervals or self._refusal or self.of.test.gives_intervals(self._matrix):
             return
-        ids, first = np.unique(self.pairs.results["pair_result_id"], return_index=True)
-        new = ~self._closed.are_counted(*self.pairs.canonical[first].T)
+        ids, first = np.unique(self.of.pairs.results["pair_result_id"], return_index=True)
+        new = ~self._closed.are_counted(*self.of.pairs.canonical[first].T)
         if new.any():
             new &= ~np.isin(ids, comparisons.with_intervals(self.of.connection, ids))
         if new.any():
-            low, high = self._closed.differences(*self.pairs.canonical[first[new]].T)
+            low, high = self._closed.differences(*self.of.pairs.canonical[first[new]].T)
             insert_bulk(self.of.connection, models.pair_interval, {
                 "pair_result_id": ids[new], "low": low, "high": high})
 

@@ -103,15 +103,17 @@ class BoardResults:
         """Find the results of the chosen pairs that are there, and compute the others."""
         if not len(chosen):
             return
-        pairs = self.pairs
+        pairs, (digests, content) = self.pairs, self._contents
         pairs.draws[chosen] = resamples
-        for alternative, of_kind in self._by_alternative(pairs, chosen):
+        for alternative, of_kind in self._by_alternative(chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
                 scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
-            keys, members = self._keys(pairs, of_kind), pairs.canonical[of_kind]
+            members = pairs.canonical[of_kind]
+            a, b = content[members].T
+            keys = a * len(digests) + b
             there, found = self._found(asked)
-            place = np.full(len(self._contents[0])**2, -1, dtype=np.int32)  # of a key's result, without a sort
+            place = np.full(len(digests)**2, -1, dtype=np.int32)  # of a key's result, without a sort
             place[there] = np.arange(len(there))
             missing = np.flatnonzero(place[keys] < 0)
             if len(missing):
@@ -122,26 +124,19 @@ class BoardResults:
                 found = np.append(found, self._compute(asked, members[first], alternative, resamples))
             pairs.results[of_kind] = found[place[keys]]
 
-    def _by_alternative(self, pairs: Pairs, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
+    def _by_alternative(self, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         """The chosen pairs by the alternative that is tested of them in their canonical direction."""
         alternative = self.settings.alternative
         if alternative == FLIPPED[alternative]:
             yield alternative, chosen
             return
-        swapped = pairs.is_swapped[chosen]
+        swapped = self.pairs.is_swapped[chosen]
         for of_kind, side in ((chosen[~swapped], alternative), (chosen[swapped], FLIPPED[alternative])):
             if len(of_kind):
                 yield side, of_kind
 
-    def _keys(self, pairs: Pairs, chosen: Ints) -> Ints:
-        """One number for the contents of A and B in the canonical direction, [chosen]."""
-        digests, content = self._contents
-        a, b = content[pairs.canonical[chosen]].T
-        keys: Ints = a * len(digests) + b
-        return keys
-
     def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:
-        """The keys and the results of the pairs of which that was asked before."""
+        """Keys, a number for the contents of A and B, and the results of the pairs of which that was asked before."""
         ids = self._statistics
         stored = comparisons.pair_results(self.connection, asked, ids, ("statistics_a", "statistics_b", *_COLUMNS),
                                           METHODS)
@@ -154,8 +149,7 @@ class BoardResults:
 
     def _compute(self, asked: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
         """Test pairs, and keep their results."""
-        settings = replace(self.request.settings, alternative=alternative, resamples=resamples,
-                           interval=self.settings.interval)
+        settings = replace(self.request.of_pairs, alternative=alternative, resamples=resamples)
         tested = self.test.run(self.board.matrix.by_unit, members, settings)
         first = next_id(self.connection, models.pair_result)
         found = np.empty(len(members), dtype=RESULT)

@@ -21,7 +21,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, tested_board
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
-from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
+from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
 from registry.significance.foresight import Family, Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
@@ -223,7 +223,8 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     items, systems, columns = matrix.statistics.shape
     cells = items * columns
     cell = matrix.statistics.nbytes // (cells * systems)
-    foresight = _foresight(test, matrix, request, Family(n, new))
+    refused = test.refusal(matrix.by_unit)
+    foresight = None if refused else foresee(test, matrix, request.of_pairs, Family(n, new))
     matrix = matrix.by_unit
     return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight, matrix.n_units,
                         test.why_drawn(matrix), key.family)
@@ -238,14 +239,6 @@ def _few(connection: Connection, key: BoardKey, request: Request, board: Board |
     board = tested_board(connection, replace(key, members=few), request)
     loading = (time.process_time() - begun) * len(key.members) / len(few)
     return None if board is None else board.matrix, loading
-
-
-def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:
-    if test.refusal(matrix.by_unit):
-        return None
-    settings = request.significance
-    kernel: Settings = replace(request.settings, alternative=settings.alternative, interval=settings.interval)
-    return foresee(test, matrix, kernel, family)
 
 
 def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:

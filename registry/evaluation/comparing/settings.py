@@ -62,6 +62,11 @@ class Request:
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
                         execution=self.execution, family=self.family)
 
+    @property
+    def of_pairs(self) -> Settings:
+        """The kernels' settings for the tests of pairs."""
+        return replace(self.settings, alternative=self.significance.alternative, interval=self.significance.interval)
+
     def of_family(self, systems: int, others: int = 0) -> Request:
         """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
 

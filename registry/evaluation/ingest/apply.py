@@ -79,7 +79,10 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
 
     def take(one: Declared) -> None:
         try:
-            _refuse_purged(ingest, one)
+            if (tombstone := _tombstone(ingest, one)) is not None:
+                raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
+                                    "[[submit]] away, or bring new ones in by `registry submit` first",
+                                    path=task.root.manifest)
             _apply_one(ingest, one, applied)
         except InputError as error:
             ingest.refuse(error)
@@ -142,14 +145,6 @@ def _tombstone(ingest: Ingest, one: Declared) -> str | None:
     return purged_as(ingest.tombstones, one.team)
 
 
-def _refuse_purged(ingest: Ingest, one: Declared) -> None:
-    """Refuse what a manifest still declares of a team that was purged."""
-    if (tombstone := _tombstone(ingest, one)) is not None:
-        raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
-                            "[[submit]] away, or bring new ones in by `registry submit` first",
-                            path=ingest.task.root.manifest)
-
-
 def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
     """Hold a submission against the task's limits and deadline, if it is new."""
     manifest, test_set_id, at = ingest.task.manifest, ingest.test_sets[one.test_set.name].test_set_id, now()
@@ -197,9 +192,9 @@ def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
 
 def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     one = one.loaded(ingest.parsed.load)  # all that follows is about the same bytes
-    outcome = apply_submission(ingest, one)
-    applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
-    applied.remarks += outcome.remarks
+    change, remarks = apply_submission(ingest, one)
+    applied.changes[f"{one.test_set.name}/{one.name}"] = change
+    applied.remarks += remarks
 
 
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
@@ -240,20 +235,19 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
     """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
-    named = ((f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
-             for row in catalog.submissions(ingest.connection, ingest.task_id))
-    others = [(name, row) for name, row in named if name not in declared_names]
+    others = [row for row in catalog.submissions(ingest.connection, ingest.task_id)
+              if row.full_name not in declared_names]
     part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
-    others = [(name, row) for name, row in others if row.submission_id in part]
-    for name, row in others:
+    others = [row for row in others if row.submission_id in part]
+    for row in others:
         if row.test_set not in applied.gold:
             continue
         try:
             rejoin(ingest, ingest.test_sets[row.test_set], row)
-            applied.changes[name] = Change.rejoined
+            applied.changes[row.full_name] = Change.rejoined
         except InputError as error:
-            applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")
-    if standing := [name for name, _ in others]:
+            applied.of_registry.append(f"{row.full_name} does not fit the new gold and takes no part: {error}")
+    if standing := [row.full_name for row in others]:
         more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
         applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
                              "`registry withdraw` takes one off the board")

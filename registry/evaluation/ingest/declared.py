@@ -20,7 +20,7 @@ from registry.manifest.captures import BRACES, COMPOSED, FACTORS
 from registry.manifest.fields import Name
 from registry.manifest.files import identity
 from registry.manifest.spec import Submit
-from registry.metrics import CorrelationMetric, Metric
+from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
 
 File = Path | Document
@@ -43,8 +43,7 @@ class Declared:
     version: str
     files: tuple[File, ...]
     reader: Reader
-    missing: str
-    tokens: str
+    policies: Policies
     kind: str = "primary"
     track: str | None = None
     withdrawn: bool = False
@@ -52,7 +51,6 @@ class Declared:
     attributes: dict[str, Any] = field(default_factory=dict)
     reason: str | None = None
     of_manifest: bool = True
-    metrics: tuple[Metric, ...] = ()
     within: Path | None = None
     factors: tuple[dict[str, str], ...] = ()
 
@@ -61,25 +59,20 @@ class Declared:
         """`team/system@version`, the name within a test set."""
         return f"{self.team}/{self.system}@{self.version}"
 
-    @property
-    def policies(self) -> Policies:
-        """What is done about answers that do not quite go with the gold."""
-        return Policies(self.missing, self.tokens, self.metrics)
-
     def read(self, document: Document) -> Sequence[Answer]:
         """Read one of its files; an answer that a metric of the task cannot count is reported."""
         answers = self.reader.read_answers(document)
         if isinstance(answers, AnswerColumns):  # in which there is nothing that a metric cannot count
             return answers
         for answer in answers:
-            if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.metrics)), None):
+            if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.policies.metrics)), None):
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
 
     def uncounted(self, lacking: Iterable[Item], path: str) -> Iterator[InputError]:
         """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
-        metric = next((metric for metric in self.metrics if not metric.has_worst), None)
-        if metric is not None and self.missing == "worst":
+        metric = next((metric for metric in self.policies.metrics if not metric.has_worst), None)
+        if metric is not None and self.policies.missing == "worst":
             yield from (InputError(metric.unanswered(item).message, path=path, item=item.key, category="missing")
                         for item in lacking)
 
@@ -211,11 +204,10 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         raise together([wrong(str(one)) for one in (error, *error.others)]) if key else error from None
     return Declared(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
-        tuple(files), reader, reading.missing, reading.tokens,
+        tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.known, reason=submit.reason, of_manifest=bool(key),
-        metrics=tuple(task.metrics.values()), within=task.root.folder,
-        factors=(factors,) if factors.keys() - {"run"} else ())
+        within=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:

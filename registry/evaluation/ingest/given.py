@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from registry.errors import RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.ingest.hiding import newly_anonymous
 from registry.evaluation.resolve import ResolvedTask
@@ -21,13 +20,9 @@ def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Br
 
 def _of_manifest(task: ResolvedTask) -> list[GivenSubmission]:
     """What it declares, and what of it is wrong, and none of these."""
-    return [*map(_given, declared(task, refuse=_ignore)),
+    return [*map(_given, declared(task, refuse=lambda _: None)),  # it is told where the manifest is applied
             *(GivenSubmission((submit.file, str(task.root.folder / submit.file)), submit.team or submit.system,
                               submit.system, submit.version or "1") for submit in task.manifest.submit)]
-
-
-def _ignore(error: RegistryError) -> None:
-    """The error is told where the manifest is applied."""
 
 
 def _given(one: Declared) -> GivenSubmission:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from registry.columns import AnswerColumns, JoinedColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import as_header, header
-from registry.evaluation.ingest.remedies import for_missing
 from registry.items import Answer, Item, standing_twice
 from registry.metrics import Metric
 from registry.readers import Document, Reader
+
+_MANY = 0.05  # of the items: to leave so many out for all systems would make another test set
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,20 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
         if item is items[0] and header(items, reader) is not None:
             remedy = f"the gold's first line looks like a header: set {as_header(item, reader)} of the test set"
         yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")
+
+
+def for_missing(n_missing: int, n_items: int, metrics: Sequence[Metric]) -> str:
+    """Say what to do about a file without answers to `n_missing` of `n_items`, where `missing = "reject"` holds."""
+    add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
+    without = [metric for metric in metrics if not metric.has_worst]
+    policies = []
+    if all(hasattr(metric, "worst") for metric in without):
+        told = " and ".join(f"the option worst of {metric.name}" for metric in without)
+        policies.append('missing = "worst"' + (f" (with {told})" if told else ""))
+    if not many:
+        policies.append('"drop"' if policies else 'missing = "drop"')
+    cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
+    return add + (f", or let the manifest say {' or '.join(policies)}" if policies else "") + cost
 
 
 Runs = Sequence[Sequence[Answer | None]]

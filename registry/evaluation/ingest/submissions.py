@@ -22,7 +22,7 @@ from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.log.journal import now
-from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
+from registry.store.row_types import NamedSubmission, TestSetRow
 
 
 class Change(StrEnum):
@@ -34,16 +34,10 @@ class Change(StrEnum):
     unchanged = "unchanged"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What happened to one submission; and what is remarkable about it, if it was joined with the gold anew."""
-
-    change: Change
-    remarks: tuple[InputError, ...] = ()
-
-
-def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
+def apply_submission(ingest: Ingest, one: Declared) -> tuple[Change, Sequence[InputError]]:
     """Bring one submission into the registry, as far as it is new or changed.
+
+    Gives what happened to it; and what is remarkable about it, if it was joined with the gold anew.
 
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
@@ -71,11 +65,11 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
         change = Change.changed if _redeclare(ingest, there, one) else Change.unchanged
     remarks = apply_scoring(ingest, there.submission_id, test_set, one, answers)
     if remarks is None:
-        return Outcome(change)
+        return change, ()
     n_items = len(ingest.items(test_set.gold_revision_id))
     if n_items >= FEW and (other := ledger.same_answers(there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
-    return Outcome(Change.rejoined if change is Change.unchanged else change, tuple(remarks))
+    return Change.rejoined if change is Change.unchanged else change, remarks
 
 
 def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:
@@ -96,7 +90,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
 
     Gives the remarks; None where all that was done before.
     """
-    key = submission_id, test_set.gold_revision_id, one.missing
+    key = submission_id, test_set.gold_revision_id, one.policies.missing
     if ingest.ledger.has_scoring(*key):
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
@@ -152,7 +146,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     """Join a submission that is in the registry with the current gold, from its kept files."""
     reader, documents = ingest.parsed.submitted(ingest.connection, submission.submission_id)
     one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
-                   submission.version, documents, reader, submission.missing, tokens="warn")
+                   submission.version, documents, reader, Policies(submission.missing, tokens="warn"))
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
@@ -177,7 +171,7 @@ def _why(one: Declared) -> dict[str, str]:
     return {} if one.reason is None else {"reason": one.reason}
 
 
-def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
+def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
     """Take over what is declared otherwise than it was last; says whether that changes the submission.
 
     Whoever declares something last is right: what the manifest still says as it did before does not undo what a command
@@ -188,7 +182,7 @@ def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
     if one.of_manifest and there.declared is not None:
         before = json.loads(there.declared)
     wanted = _columns(ingest, {name: value for name, value in declaration.items() if value != before[name]})
-    changed = {name: value for name, value in (wanted | {"missing": one.missing}).items()
+    changed = {name: value for name, value in (wanted | {"missing": one.policies.missing}).items()
                if getattr(there, name) != value}
     declared = {"declared": canonical_json(declaration)} if one.of_manifest else {}
     if not changed and declared.get("declared", there.declared) == there.declared:
@@ -199,12 +193,12 @@ def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
     return bool(changed)
 
 
-def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> SubmissionRow:
+def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> NamedSubmission:
     declaration = _declaration(one)
     properties = _columns(ingest, declaration) | {
-        "missing": one.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
+        "missing": one.policies.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
     added = ingest.ledger.add(
-        test_set.test_set_id, (one.team, one.system, one.version),
+        test_set, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],
         reader=repr(one.reader), digest=digest, run_id=ingest.run_id, created_at=now(), **properties)
     ingest.ledger.add_rows(models.replicate_factor, [

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.arrays import Flags, Ints
-from registry.identity import digest_lines
-from registry.items import Item
+from registry.arrays import Flags, Floats, Ints
+from registry.identity import digest_array, digest_json, digest_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +25,16 @@ class KeptItems:
     by_key: Ints
     digest: str
 
+    def digest_of(self, runs: Sequence[Floats]) -> str:
+        """The digest of their statistics, [runs] of [items, columns] in the order of the gold."""
+        return digest_json([self.digest, *(digest_array(of_run.take(self.by_key, axis=0)) for of_run in runs)])
+
 
 class ItemsOfRevision:
     """The items of a gold revision, the first of which has the id `first`."""
 
-    def __init__(self, first: int, items: Sequence[Item]) -> None:
-        self._first, self._keys = first, [item.key for item in items]
+    def __init__(self, first: int, keys: list[str]) -> None:
+        self._first, self._keys = first, keys
         self._last: tuple[bytes, KeptItems] | None = None
 
     def kept(self, kept: Flags) -> KeptItems:

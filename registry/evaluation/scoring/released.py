@@ -8,17 +8,17 @@ every other board would be one more thing to fit a submission to.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from registry.evaluation.ingest.context import Ingest
 from registry.metrics import METRICS
 from registry.significance.histories.ladder import released
-from registry.store import catalog, models
+from registry.store import catalog
+from registry.store.log.entries import entries
 from registry.store.row_types import Member, TestSetRow
 from registry.values import parse
 
@@ -32,36 +32,26 @@ class Rung(NamedTuple):
         entry: The number of the entry in the log.
         subject: The submission's name.
         key: Which Ladder it is: the revision of the gold, the track and the metric.
+        before: The score that was shown before; nan where none was.
+        shown: The score that is shown; nan before any is.
         details: As the log has them.
     """
 
     entry: int
     subject: str
     key: tuple[int, str | None, str]
+    before: float
+    shown: float
     details: Mapping[str, Any]
-
-    @property
-    def before(self) -> float:
-        """The score that was shown before; nan where none was."""
-        return _number(self.details["before"])
-
-    @property
-    def shown(self) -> float:
-        """The score that is shown; nan before any is."""
-        return _number(self.details["shown"])
 
 
 def rungs(connection: Connection) -> Iterator[Rung]:
     """All entries of Ladders, in the order of the log; those of purged submissions are blank and left out."""
-    event = models.event
-    for row in connection.execute(select(event).where(event.c.action == ACTION).order_by(event.c.event_id)):
-        if details := json.loads(row.details):
-            key = details["gold_revision_id"], details["track"], details["metric"]
-            yield Rung(row.event_id, row.subject, key, details)
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+    for of in entries(connection, ACTION):
+        if told := of.details:
+            key = told["gold_revision_id"], told["track"], told["metric"]
+            before, shown = (math.nan if told[name] is None else float(told[name]) for name in ("before", "shown"))
+            yield Rung(of.event_id, of.subject, key, before, shown, told)
 
 
 def shown_after(score: float, before: float, step: float, *, lower_is_better: bool) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection
@@ -20,7 +21,6 @@ from registry.evaluation.scoring.released import release
 from registry.evaluation.scoring.rescored import Rescored
 from registry.evaluation.scoring.stale import StaleScore, stale_scores
 from registry.evaluation.scoring.workers import Wanted, compute
-from registry.identity import digest_array, digest_json
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.parallel.execution import Execution
 from registry.store import catalog, models, statistics
@@ -87,7 +87,8 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
 def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution, pending: Pending) -> int:
     """Score submissions, all of one gold revision; gives how many scores that are."""
     revision, n_scores = wanted[0].scoring.gold_revision_id, 0
-    items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0], ingest.items(revision))
+    items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0],
+                            [item.key for item in ingest.items(revision)])
     for one, computed in zip(wanted, compute(ingest, wanted, execution), strict=True):
         if isinstance(computed, list):
             ingest.refuse(together([InputError(f"{one.name}: {error}", category="score") for error in computed]))
@@ -120,13 +121,7 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequ
                                   "as systems of their own", category="score"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """What is kept of a submission's statistics by one metric: rows of the tables, and a block for each run."""
-
-    score: dict[str, Any]
-    replicates: list[dict[str, Any]]
-    blocks: list[Block]
+Kept = tuple[dict[str, Any], list[dict[str, Any]], list[Block]]  # a score's row, and a row and a block of each run
 
 
 class Pending:
@@ -136,34 +131,30 @@ class Pending:
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._items = connection, 0
-        self._kept: defaultdict[str, list[_Kept]] = defaultdict(list)
+        self._kept: defaultdict[str, list[Kept]] = defaultdict(list)
 
-    def add(self, family: str, kept: _Kept) -> None:
+    def add(self, family: str, kept: Kept) -> None:
         """Let the statistics of a submission wait, and insert them once there are many."""
+        *_, blocks = kept
         self._kept[family].append(kept)
-        self._items += sum(len(block.item_ids) for block in kept.blocks)
+        self._items += sum(len(block.item_ids) for block in blocks)
         if self._items > self.MOST:
             self.flush()
 
     def flush(self) -> None:
         """Insert all that waits."""
         for family, kept in self._kept.items():
-            insert_many(self._connection, models.score, [one.score for one in kept])
-            insert_many(self._connection, models.replicate_score, [row for one in kept for row in one.replicates])
-            statistics.insert_statistics(self._connection, family, [block for one in kept for block in one.blocks])
+            scores, replicates, blocks = zip(*kept, strict=True)
+            insert_many(self._connection, models.score, scores)
+            insert_many(self._connection, models.replicate_score, list(chain.from_iterable(replicates)))
+            statistics.insert_statistics(self._connection, family, list(chain.from_iterable(blocks)))
         self._kept.clear()
         self._items = 0
 
 
-def statistics_digest(of_keys: str, runs: Sequence[Floats]) -> str:
-    """The digest of statistics: of their items' keys (`KeptItems.digest`), and of each run in the order of keys."""
-    return digest_json([of_keys, *map(digest_array, runs)])
-
-
 def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
-          computed: Sequence[Floats]) -> _Kept:
+          computed: Sequence[Floats]) -> Kept:
     """Make what is kept of a submission's statistics by a metric, [runs] of [items, columns]."""
-    digest = statistics_digest(items.digest, [of_run.take(items.by_key, axis=0) for of_run in computed])
     if isinstance(metric, ConfusionMetric):
         labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored: Sequence[Floats] = [labels.numbered(codes) for codes in computed]
@@ -171,8 +162,8 @@ def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMe
     else:
         stored, measured = computed, measure(metric, computed)
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    return _Kept(
-        key | {"value": measured.value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id,
-               "step": measured.step},
+    return (
+        key | {"value": measured.value, "n_items": len(items.ids), "digest": items.digest_of(computed),
+               "run_id": ingest.run_id, "step": measured.step},
         [key | {"replicate": n, "value": float(of_run)} for n, of_run in enumerate(measured.of_runs)],
         [Block(scoring.scoring_id, row.metric_id, items.ids, of_run, n) for n, of_run in enumerate(stored)])

@@ -62,7 +62,7 @@ def chosen(connection: Connection, name: str, *, concealed: bool = False) -> lis
 def _submissions(connection: Connection) -> list[Chosen]:
     """All submissions as the connection shows them, but those of teams that were purged."""
     tombstones = {(row.task_id, row.name) for row in connection.execute(models.tombstone.select())}
-    return [Chosen(f"{task.slug}/{row.test_set}/{row.team}/{row.system}@{row.version}", task, row)
+    return [Chosen(f"{task.slug}/{row.full_name}", task, row)
             for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)
             if (task.task_id, row.team) not in tombstones]
 

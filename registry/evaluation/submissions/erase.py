@@ -14,7 +14,7 @@ from registry.evaluation.submissions.names import TeamNames
 from registry.families import FAMILIES
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
-from registry.store import models, sources
+from registry.store import catalog, models, sources
 from registry.store.rows import insert, next_id
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
@@ -25,31 +25,35 @@ _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for co
 Removed = dict[str, int]  # rows by table
 
 
+# What is a team's alone, by the temporary table that it is noted in.
+_GONE = {
+    "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
+    "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
+    "gone_scored": """
+        SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
+        SEMI JOIN score USING (scoring_id)""",
+    "gone_pair": """
+        SELECT comparison_id, position, pair_result_id FROM comparison_pair
+        WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
+    "gone_source": """
+        SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
+        WHERE source_digest NOT IN (
+            SELECT source_digest FROM submission_source ANTI JOIN gone_submission USING (submission_id)
+            UNION ALL SELECT source_digest FROM gold_source)""",
+    "changed_comparison": """
+        SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
+}
+
+
 def mark(connection: Connection, team_id: int) -> None:
     """Note in temporary tables what is the team's alone."""
-    for name, query in {
-        "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
-        "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
-        "gone_scored": """
-            SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
-            SEMI JOIN score USING (scoring_id)""",
-        "gone_pair": """
-            SELECT comparison_id, position, pair_result_id FROM comparison_pair
-            WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
-        "gone_source": """
-            SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
-            WHERE source_digest NOT IN (
-                SELECT source_digest FROM submission_source ANTI JOIN gone_submission USING (submission_id)
-                UNION ALL SELECT source_digest FROM gold_source)""",
-        "changed_comparison": """
-            SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
-    }.items():
+    for name, query in _GONE.items():
         connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
 
 
 def unmark(connection: Connection) -> None:
     """Drop the temporary tables."""
-    for name in ("gone_submission", "gone_scoring", "gone_scored", "gone_pair", "gone_source", "changed_comparison"):
+    for name in _GONE:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
@@ -156,10 +160,9 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
         SELECT system_id, system.name = team.name AS alike FROM system JOIN team USING (team_id)
         WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
     for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
-        connection.execute(models.system.update().where(models.system.c.system_id == row.system_id).values(
-            name=names.instead if row.alike else f"{names.instead}-{n}", pseudonym=None))
-    connection.execute(models.team.update().where(models.team.c.team_id == team_id).values(
-        name=names.instead, pseudonym=None))
+        catalog.set_values(connection, models.system, row.system_id, pseudonym=None,
+                           name=names.instead if row.alike else f"{names.instead}-{n}")
+    catalog.set_values(connection, models.team, team_id, name=names.instead, pseudonym=None)
     for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():
         if names.are_in(row.name):  # of bytes that another submission has too
             other = connection.exec_driver_sql(

@@ -13,7 +13,7 @@ from registry.readers import READERS, Document
 from registry.readers.trec import Trec, metadata
 from registry.store import catalog, sources
 from registry.store.hiding.concealment import concealed_of
-from registry.store.rows import selected
+from registry.store.row_types import TaskRow
 from registry.values import parse
 
 
@@ -24,21 +24,17 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
         connection: To the registry.
         name: The submission's, or the system's, of which all versions are meant.
     """
-    task, _, rest = name.partition("/")
-    if not rest or task in concealed_of(connection).anonymous:
+    slug, _, rest = name.partition("/")
+    task = catalog.find(connection, TaskRow, slug=slug)
+    if task is None or slug in concealed_of(connection).anonymous:
         return []
-    found = selected(connection, """
-        SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name AS name, submission.version,
-            submission.reader, submission_id
-        FROM submission JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
-        JOIN team ON team.team_id = system.team_id WHERE task.slug = :task ORDER BY submission_id""", task=task)
     rows = []
-    for of in found:
-        if name not in (of["name"], f"{of['name']}@{of['version']}") or not isinstance(
-                parse("reader", READERS, of["reader"]), Trec):
+    for of in catalog.submissions(connection, task.task_id):
+        if rest not in (of.full_name, of.full_name.removesuffix(f"@{of.version}")) or not isinstance(
+                parse("reader", READERS, of.reader), Trec):
             continue
-        for run, kept in enumerate(catalog.submission_sources(connection, of["submission_id"]), 1):
+        for run, kept in enumerate(catalog.submission_sources(connection, of.submission_id), 1):
             if sources.is_kept(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
-                rows += [{"version": of["version"], "run": run, "line": line} for line in metadata(document)]
+                rows += [{"version": of.version, "run": run, "line": line} for line in metadata(document)]
     return rows

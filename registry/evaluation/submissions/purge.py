@@ -99,13 +99,13 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
         SELECT test_set.name, team.name FROM test_set JOIN team USING (task_id) WHERE team_id = ?""", (team_id,)))
     studies = _signatures(connection)
     purged.removed = erase(connection, team_id, task.task_id, names)
-    redacted = redact(connection, journal, names, prefixes, studies - _signatures(connection))
-    purged.entries = len(redacted.entries) + len(redacted.runs)
+    entries, runs = redact(connection, journal, names, prefixes, studies - _signatures(connection))
+    purged.entries = len(entries) + len(runs)
     tombstone = insert(connection, models.tombstone, task_id=task.task_id, team_id=team_id, name=name, salt=salt,
                        names=digests, run_id=journal.run_id(connection), created_at=now())
     row = connection.execute(select(models.tombstone).where(models.tombstone.c.tombstone_id == tombstone)).one()
     changed = connection.exec_driver_sql("SELECT comparison_id FROM changed_comparison ORDER BY ALL").scalars().all()
-    journal.event(connection, "purge", f"{task.slug}/{name}", entries=redacted.entries, runs=redacted.runs,
+    journal.event(connection, "purge", f"{task.slug}/{name}", entries=entries, runs=runs,
                   tombstone=digest_of_tombstone(row),
                   comparisons={str(number): digest_of_comparison(connection, number) for number in changed})
     journal.event(connection, "purge-reason", f"{task.slug}/{name}", reason=reason)

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, select
 
 from registry.evaluation.submissions.names import TeamNames
 from registry.identity import canonical_json
-from registry.store import models
+from registry.store import catalog, models
 from registry.store.log.journal import Journal, append
 
 _FREE = ("reason", "attributes", "declared")  # of an entry's details: what people have written
 _FORMAL = ("task", "kind", "command", "metric")  # of a run's parameters: what is no name
 
 
-class Redacted(NamedTuple):
-    """The entries and the runs whose words were taken away."""
-
-    entries: list[int]
-    runs: list[int]
-
-
 def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes: tuple[str, ...],
-           studies: set[str]) -> Redacted:
+           studies: set[str]) -> tuple[list[int], list[int]]:
     """Take the names out of log and runs, and out of what other submissions declare.
 
-    Entries that are about others are said again at the end, with the other name in the place of each.
+    Entries that are about others are said again at the end, with the other name in the place of each. Gives the entries
+    and the runs whose words were taken away.
 
     Args:
         connection: In the purge's transaction.
@@ -58,7 +52,7 @@ def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes:
         salt=None, actor=None, subject="", details="{}"))
     append(connection, [_again(connection, journal, names, row) for row in again])
     _redact_declared(connection, names)
-    return Redacted(blanked, runs)
+    return blanked, runs
 
 
 def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], set[int]]:
@@ -96,5 +90,5 @@ def _redact_declared(connection: Connection, names: TeamNames) -> None:
     for row in connection.execute(select(table.c.submission_id, table.c.attributes, table.c.declared)).all():
         values = {"attributes": row.attributes, "declared": row.declared}
         if any(names.are_in(value) for value in values.values()):
-            connection.execute(table.update().where(table.c.submission_id == row.submission_id).values({
-                key: _without(key, value, names) for key, value in values.items()}))
+            catalog.set_values(connection, table, row.submission_id, **{
+                key: _without(key, value, names) for key, value in values.items()})

@@ -80,7 +80,7 @@ def follow_deadlines(connection: Connection, journal: Journal, task_id: int, man
         if came is None:
             continue
         late = lateness(manifest, row.test_set, came) is not None
-        name = f"{manifest.task.id}/{row.test_set}/{row.team}/{row.system}@{row.version}"
+        name = f"{manifest.task.id}/{row.full_name}"
         if row.late != late and _is_by_clock(connection, name):
             catalog.set_values(connection, models.submission, row.submission_id, late=late)
             journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)

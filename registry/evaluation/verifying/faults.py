@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -110,14 +110,21 @@ def deviation(before: Any, after: Any) -> float:
     return 0.0 if before == after and type(before) is type(after) else math.inf
 
 
-def summarized(of: str, name: str, found: Sequence[Difference], told: str, *, elsewhere: bool) -> Iterator[Fault]:
+def by_owner(found: Iterable[Difference], key: str) -> Iterable[tuple[Any, list[Difference]]]:
+    """Differences by what they belong to: by a column of their keys, which these are without then."""
+    owned: dict[Any, list[Difference]] = {}
+    for one in found:
+        owned.setdefault(one.key.pop(key), []).append(one)
+    return owned.items()
+
+
+def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: bool) -> Iterator[Fault]:
     """One fault for all differences of a thing, by their kinds.
 
     Args:
         of: What kind of thing it is.
         name: Which one.
         found: The differences.
-        told: What rows there are.
         elsewhere: Whether it was computed on another platform, by other versions, or that is not known.
     """
     by_kind: dict[Kind, list[str]] = {}
@@ -126,5 +133,5 @@ def summarized(of: str, name: str, found: Sequence[Difference], told: str, *, el
         by_kind.setdefault("rounded" if elsewhere and difference.deviation <= TOLERANCE else kind, []).append(sentence)
     for kind, sentences in by_kind.items():
         n = f"{len(sentences)}{'+' if len(sentences) >= _MOST else ''}"
-        such = sentences[0] if len(sentences) == 1 else f"{n} {told}, such as {sentences[0]}"
+        such = sentences[0] if len(sentences) == 1 else f"{n} rows, such as {sentences[0]}"
         yield Fault(kind, of, name, such)

@@ -88,7 +88,7 @@ def verify_declared(ingest: Ingest, of_submissions: Logged) -> Iterator[Fault]:
         if logged and (revision is None or logged[-1]["digest"] != revision.digest):
             yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
                         "its gold is not the one that the log names last")
-    names = {name_of(ingest.slug, one) for one in catalog.submissions(connection, ingest.task_id)}
+    names = {f"{ingest.slug}/{one.full_name}" for one in catalog.submissions(connection, ingest.task_id)}
     for name in of_submissions:
         if name not in names:
             yield Fault("missing", "submission", name, "the log says that it was added")
@@ -104,11 +104,6 @@ def logged_submissions(connection: Connection, slug: str) -> Logged:
             else:
                 changed[of.subject].append(of.details)
     return {name: (details, *changed[name]) for name, details in added.items()}
-
-
-def name_of(slug: str, one: NamedSubmission) -> str:
-    """The full name of a submission to the task `slug`."""
-    return f"{slug}/{one.test_set}/{one.team}/{one.system}@{one.version}"
 
 
 def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
@@ -158,7 +153,7 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
         gold_revision_id: A revision of the gold that it was joined with.
         logged: What the log says of the task's submissions.
     """
-    name = name_of(ingest.slug, one)
+    name = f"{ingest.slug}/{one.full_name}"
     reader, documents, answers = ingest.parsed.read(ingest.connection, one.submission_id)
     found = content_digest(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:

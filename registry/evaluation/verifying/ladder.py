@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from registry.evaluation.scoring.released import Rung, rungs, shown_after
+from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
 from registry.evaluation.verifying.faults import Fault
 from registry.metrics import METRICS
+from registry.store.log.entries import entries
 from registry.values import parse
 
 _SCORES = """
@@ -22,8 +23,7 @@ _SCORES = """
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
     """Climb every Ladder again; scores that were computed anew since, or were purged, are taken as shown."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
-    blank = list(connection.exec_driver_sql(
-        "SELECT event_id FROM event WHERE action = 'ladder' AND details = '{}'").scalars())
+    blank = [of.event_id for of in entries(connection, ACTION) if not of.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
     for rung in rungs(connection):
         earlier, last[rung.key] = last.get(rung.key), rung

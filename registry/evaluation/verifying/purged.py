@@ -41,14 +41,13 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
         yield Fault("missing", "tombstone", subject, "the log says that this team was purged")
     for number in sorted(with_places_of_purged(connection) | kept.keys()):
         name = connection.exec_driver_sql(
-            "SELECT signature FROM comparison WHERE comparison_id = ?", (number,)).scalar()
+            "SELECT split_part(signature, '|', -1) FROM comparison WHERE comparison_id = ?", (number,)).scalar()
         if name is None:
             yield Fault("missing", "comparison", str(number), "a purge left it, by the log")
         elif number not in kept:
-            yield Fault("altered", "comparison", name.rpartition("|")[2], "a place has no scores, and no purge "
-                                                                         "names it")
+            yield Fault("altered", "comparison", name, "a place has no scores, and no purge names it")
         elif digest_of_comparison(connection, number) != kept[number]:
-            yield Fault("altered", "comparison", name.rpartition("|")[2], "it is not as the purge of a team left it")
+            yield Fault("altered", "comparison", name, "it is not as the purge of a team left it")
 
 
 def notes_on_purges(connection: Connection) -> Iterator[str]:

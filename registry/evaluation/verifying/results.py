@@ -14,9 +14,8 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
-from registry.evaluation.verifying.elsewhere import runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
-from registry.evaluation.verifying.set_aside import STALE_SCORES
+from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
+from registry.evaluation.verifying.faults import Fault, by_owner, differences, summarized
 from registry.identity import canonical_json
 from registry.significance import Execution
 from registry.store import catalog
@@ -75,7 +74,8 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             for row, comparing in zip(rows, made, strict=True):
                 comparing.keep(row["digest"], row["sequence"])
         except Exception as error:
-            yield Fault("damaged", "comparison", _id(rows[0]), f"cannot be made again: {type(error).__name__}: {error}")
+            yield Fault("damaged", "comparison", rows[0]["id"],
+                        f"cannot be made again: {type(error).__name__}: {error}")
 
 
 def of_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
@@ -90,7 +90,8 @@ def _families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[An
     """The stored comparisons that were chosen, each with those of its family, in the order of the family."""
     by_family: dict[str, list[Any]] = {}
     for row in connection.exec_driver_sql("""
-            SELECT c.*, concat_ws(', ', test_set.name, track.name, facet, alias) AS board
+            SELECT c.*, split_part(signature, '|', -1) AS id,
+                concat_ws(', ', test_set.name, track.name, facet, alias) AS board
             FROM stored_comparison AS c JOIN test_set USING (test_set_id)
             LEFT JOIN track ON track.track_id = c.track_id ORDER BY comparison_id""").mappings():
         by_family.setdefault(_family(row["request"]) or str(row["comparison_id"]), []).append(row)
@@ -115,22 +116,18 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
     """The board of a comparison, or what is wrong with it; None where it rests on what is no more, as it should."""
     request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
-        return Fault("stale", "comparison", _id(row), "it rests on scores that this program's code does not give")
+        return Fault("stale", "comparison", row["id"], "it rests on scores that this program's code does not give")
     if key.digest(request) != row["digest"]:
         if (kept := superseded.get(row["digest"])) is None:
-            return Fault("altered", "comparison", _id(row), "its settings, its members or what their scores rest on "
+            return Fault("altered", "comparison", row["id"], "its settings, its members or what their scores rest on "
                                                             "are not those of its digest")
         if kept != results_digest(connection, row["comparison_id"], "stored_"):
-            return Fault("altered", "comparison", _id(row), "it rests on scores that other code has computed anew "
+            return Fault("altered", "comparison", row["id"], "it rests on scores that other code has computed anew "
                                                             "since, and is not as it was then")
         return None
     if key.family is not None and replace(key, family=None).digest(request, drawn=False) not in key.family.digests:
-        return Fault("altered", "comparison", _id(row), "it is not of the family that it names")
-    return tested_board(connection, key, request) or Fault("altered", "comparison", _id(row), "no item is left of it")
-
-
-def _id(row: Any) -> str:
-    return str(row["signature"].rpartition("|")[2])
+        return Fault("altered", "comparison", row["id"], "it is not of the family that it names")
+    return tested_board(connection, key, request) or Fault("altered", "comparison", row["id"], "no item is left of it")
 
 
 def _is_stale(connection: Connection, comparison_id: int) -> bool:
@@ -157,16 +154,13 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
         JOIN system USING (system_id) JOIN team USING (team_id) LEFT JOIN track ON track.track_id = c.track_id
         WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
+    family = asked.get("family")
     return BoardKey(replace(task, version=asked["task_version"]), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,
                     catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]),
-                    _stored_family(asked.get("family")))
-
-
-def _stored_family(family: dict[str, Any] | None) -> BoardFamily | None:
-    return None if family is None else BoardFamily(
-        tuple(family["boards"]), tuple(family["digests"]), family["pairs"], tuple(family["absent"]))
+                    None if family is None else BoardFamily(tuple(family["boards"]), tuple(family["digests"]),
+                                                            family["pairs"], tuple(family["absent"])))
 
 
 def _elsewhere(connection: Connection) -> set[str]:
@@ -181,8 +175,8 @@ def _elsewhere(connection: Connection) -> set[str]:
 def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[Fault]:
     """Hold the stored comparisons against those that were made again."""
     ids = ", ".join(map(str, chosen)) or "NULL"
-    signatures: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
-        "SELECT digest, signature FROM stored_comparison")))
+    names: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
+        "SELECT digest, split_part(signature, '|', -1) FROM stored_comparison")))
     elsewhere = _elsewhere(connection)
     of_both = f"""digest IN (SELECT digest FROM comparison)
         AND digest IN (SELECT digest FROM stored_comparison WHERE comparison_id IN ({ids}))"""  # noqa: S608
@@ -192,9 +186,5 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
             ("standing", _OF_COMPARISON.replace("{table}", "standing"), ("digest", "position")),
             ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
         before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
-        by_comparison: dict[str, list[Any]] = {}
-        for difference in differences(connection, before, after, keys):
-            by_comparison.setdefault(difference.key.pop("digest"), []).append(difference)
-        for digest, found in by_comparison.items():
-            yield from summarized(what, signatures[digest].rpartition("|")[2], found, "rows",
-                                  elsewhere=digest in elsewhere)
+        for digest, found in by_owner(differences(connection, before, after, keys), "digest"):
+            yield from summarized(what, names[digest], found, elsewhere=digest in elsewhere)

@@ -17,9 +17,8 @@ from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
-from registry.evaluation.verifying.elsewhere import runs_elsewhere
-from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
-from registry.evaluation.verifying.set_aside import STALE_SCORES
+from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
+from registry.evaluation.verifying.faults import Fault, by_owner, differences, summarized
 from registry.metrics import METRICS
 from registry.parallel.execution import Execution
 from registry.store import models
@@ -30,8 +29,7 @@ from registry.values import parse
 Names = dict[int, str]  # of submissions, by scoring
 
 # A family may have two tables: before migration 0012 whole numbers stood among the decimals.
-_BY_FAMILY = {family: [of[family].name for of in (models.statistics, models.whole_statistics) if family in of]
-              for family in models.statistics}
+_BY_FAMILY = {family: [table.name for table in tables] for family, tables in models.of_family.items()}
 TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
 
 _RESPONSES = """
@@ -122,12 +120,12 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
         "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
         of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
-        for scoring_id, of_scoring in _by_scoring(all_of_them):
+        for scoring_id, of_scoring in by_owner(all_of_them, "scoring_id"):
             some = [one for one in of_scoring if (scoring_id, one.key.get("metric_id")) not in stale]
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
             name = names.get(scoring_id, f"scoring {scoring_id}")
-            yield from summarized(of, name + by_metric, some, "rows", elsewhere=scoring_id in elsewhere)
+            yield from summarized(of, name + by_metric, some, elsewhere=scoring_id in elsewhere)
             if table == "score" and len(some) < len(of_scoring):
                 rescored = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
                 connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, rescored))}")  # noqa: S608
@@ -163,10 +161,3 @@ def _of(query: str, *, older: bool = False) -> str:
     """The rows of the scorings that were derived again, without scores that an older registry kept in another way."""
     also = " SEMI JOIN (FROM stored_score WHERE step IS NOT NULL) USING (scoring_id, metric_id)" if older else ""
     return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id){also}"  # noqa: S608
-
-
-def _by_scoring(found: Iterator[Difference]) -> Iterator[tuple[int, list[Difference]]]:
-    by_scoring: dict[int, list[Difference]] = {}
-    for one in found:
-        by_scoring.setdefault(one.key.pop("scoring_id"), []).append(one)
-    yield from by_scoring.items()

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, select
 
 from registry.errors import UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.verifying.derived import set_aside
 from registry.evaluation.verifying.faults import TOLERANCE, Fault
 from registry.evaluation.verifying.hiding import verify_hiding
 from registry.evaluation.verifying.kept import (
     logged_submissions,
-    name_of,
     verify_declared,
     verify_gold,
     verify_manifest,
@@ -34,9 +34,9 @@ from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results, of_families
 from registry.evaluation.verifying.scores import TABLES as OF_SCORES
 from registry.evaluation.verifying.scores import compare_scores, derive_scores
-from registry.evaluation.verifying.set_aside import set_aside
 from registry.significance import Execution
 from registry.store import catalog, models
+from registry.store.hiding.names import names_of
 from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.upkeep.backup import unreadable
@@ -59,6 +59,16 @@ class Verified:
         notes = [f"{fault.of} {fault.name}, computed elsewhere: {fault.message}, the same within a relative "
                  f"{TOLERANCE:g}" for fault in self.faults if fault.kind == "rounded"]
         return Verified([fault for fault in self.faults if fault.kind != "rounded"], self.notes + notes, self.looked_at)
+
+    def conceal(self, connection: Connection) -> None:
+        """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
+        if all(fault.of == "table" for fault in self.faults):  # then names may be unreadable too
+            return
+        names = names_of(connection, None)
+        self.faults = [replace(
+            fault, name=names.said(fault.name),
+            message="`registry --organiser verify` tells what" if names.blind else names.said(fault.message))
+            for fault in self.faults]
 
 
 def verify(connection: Connection, journal: Journal, task: str | None, results: str, execution: Execution,
@@ -150,7 +160,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
             whole.add(one.submission_id)
         except Exception as error:
-            verified.faults.append(Fault("damaged", "submission", name_of(row.slug, one),
+            verified.faults.append(Fault("damaged", "submission", f"{row.slug}/{one.full_name}",
                                              f"cannot be read again: {type(error).__name__}: {error}"))
         verified.count("submission", 1)
     scorings = [(scoring, n_missing) for scoring, n_missing in scorings if scoring.submission_id in whole]

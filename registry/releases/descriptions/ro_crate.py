@@ -44,7 +44,7 @@ def _root(contents: Contents) -> Entity:
         "datePublished": contents.date, "version": task.version, "license": _to(next(_licence(contents))["@id"]),
         "keywords": "shared task, evaluation, leaderboard, significance",
         "hasPart": [_to(f"{name}/") for name in _folders_there(contents)] + [
-            _to(_id(file.path)) for file in contents.files if "/" not in file.path],
+            _to(quote(file.path)) for file in contents.files if "/" not in file.path],
         "mentions": _to("#comparison")}
     if task.organisers:
         root["author"] = [_to(f"#organiser-{n}") for n in range(1, len(task.organisers) + 1)]
@@ -54,24 +54,20 @@ def _root(contents: Contents) -> Entity:
     return root | {key: value for key, value in optional.items() if value}
 
 
-def _id(path: str) -> str:
-    return quote(path)
-
-
 def _folders_there(contents: Contents) -> list[str]:
     return sorted({PurePosixPath(file.path).parts[0] for file in contents.files if "/" in file.path})
 
 
 def _folders(contents: Contents) -> Iterator[Entity]:
     for name in _folders_there(contents):
-        parts = [_to(_id(file.path)) for file in contents.files if file.path.startswith(f"{name}/")]
+        parts = [_to(quote(file.path)) for file in contents.files if file.path.startswith(f"{name}/")]
         yield {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": _FOLDERS[name],
                "hasPart": parts if len(parts) > 1 else parts[0]}
 
 
 def _files(contents: Contents) -> Iterator[Entity]:
     for file in contents.files:
-        yield {"@id": _id(file.path), "@type": "File", "name": file.path, "description": file.about,
+        yield {"@id": quote(file.path), "@type": "File", "name": file.path, "description": file.about,
                "encodingFormat": file.media_type, "contentSize": str(file.size), "sha256": file.sha256}
 
 

@@ -16,7 +16,7 @@ from typing import Self
 
 from registry.errors import LockedError
 from registry.files import publish
-from registry.store.turns.locks import free, taken
+from registry.store.turns.locks import beside, free, taken
 
 
 class Creation:
@@ -35,8 +35,8 @@ class Creation:
 
     def __init__(self, path: Path, patience: float) -> None:
         self.path, self._patience = path, patience
-        self.unfinished = path.with_name(f".{path.name}.new")
-        self._lock = _lock_of(path)
+        self.unfinished = beside(path, "new")
+        self._lock = beside(path, "lock")
         self._held: int | None = None  # the open lock
 
     def __enter__(self) -> Self:
@@ -75,13 +75,9 @@ class Creation:
 
 def sweep(path: Path) -> None:
     """Remove what a killed process has left beside the file at `path`, unless somebody is creating it right now."""
-    if _lock_of(path).exists():
+    if beside(path, "lock").exists():
         with suppress(LockedError, OSError), Creation(path, 0):
             pass
-
-
-def _lock_of(path: Path) -> Path:
-    return path.with_name(f".{path.name}.lock")
 
 
 def _holder(lock: Path) -> int | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -37,11 +37,13 @@ class Concealed:
         anonymous: The tasks without names, by id, with the number of each in the database.
         blind: Those without scores, by id, with the time until then.
         numbers: The numbers of these.
+        asks: Whether SQL of users will be answered, which could read the bytes of files too.
     """
 
     anonymous: dict[str, int]
     blind: dict[str, datetime]
     numbers: tuple[int, ...]
+    asks: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.anonymous or self.blind)
@@ -83,8 +85,8 @@ def conceal(connection: Connection, *, asks: bool = False) -> None:
         asks: Whether SQL of users will be answered, which could read the bytes of files too.
     """
     if found := concealed(connection):
-        connection.info[_KEY] = found, asks
-        _make(driver_of(connection), found, asks=asks)
+        connection.info[_KEY] = replace(found, asks=asks)
+        _make(driver_of(connection), connection.info[_KEY])
 
 
 @contextmanager
@@ -94,8 +96,8 @@ def concealing(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        found, asks = connection.info.pop(_KEY, (NOTHING, False))
-        made = _statements(driver_of(connection), found, asks=asks) if found else []
+        found: Concealed = connection.info.pop(_KEY, NOTHING)
+        made = _statements(driver_of(connection), found) if found else []
         for name, statement in reversed(made):
             kind = statement.partition(f" {name} AS ")[0].rpartition(" ")[2]
             driver_of(connection).execute(f"DROP {kind} temp.{name}")  # which is nothing that a command writes
@@ -103,8 +105,7 @@ def concealing(connection: Connection) -> Iterator[None]:
 
 def concealed_of(connection: Connection) -> Concealed:
     """What is hidden from a connection."""
-    found: Concealed
-    found, _ = connection.info.get(_KEY, (NOTHING, False))
+    found: Concealed = connection.info.get(_KEY, NOTHING)
     return found
 
 
@@ -118,9 +119,8 @@ def hidden_scorings(driver: Any) -> set[int]:
 def another(connection: Connection) -> Any:
     """Another of DuckDB's own connections to the same database, from which as much is hidden."""
     driver = driver_of(connection).duplicate()
-    found, asks = connection.info.get(_KEY, (NOTHING, False))
-    if found:
-        _make(driver, found, asks=asks)
+    if found := concealed_of(connection):
+        _make(driver, found)
     return driver
 
 
@@ -148,14 +148,14 @@ def until_told(until: datetime) -> str:
     return "until its organisers say otherwise" if until.year == SAID.year else f"until {until:%Y-%m-%d %H:%M} UTC"
 
 
-def _make(driver: Any, found: Concealed, *, asks: bool) -> None:
-    for _, statement in _statements(driver, found, asks=asks):
+def _make(driver: Any, found: Concealed) -> None:
+    for _, statement in _statements(driver, found):
         driver.execute(statement)
 
 
-def _statements(driver: Any, found: Concealed, *, asks: bool) -> list[tuple[str, str]]:
+def _statements(driver: Any, found: Concealed) -> list[tuple[str, str]]:
     ((name,),) = driver.execute("SELECT current_database()").fetchall()
     file = '"' + name.replace('"', '""') + '"'
     before = driver.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
-    return shadows(f"{file}.main", list(found.anonymous.values()), list(found.numbers), asks=asks,
+    return shadows(f"{file}.main", list(found.anonymous.values()), list(found.numbers), asks=found.asks,
                    before={table for (table,) in before})

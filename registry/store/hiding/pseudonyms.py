@@ -12,10 +12,10 @@ from secrets import SystemRandom
 from string import ascii_uppercase
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from registry.errors import InputError
-from registry.store import models
+from registry.store import catalog, models
 from registry.store.log.entries import entries
 
 
@@ -39,14 +39,15 @@ def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
     new = [row.team_id for row in teams if row.pseudonym is None]
     drawn = dict(zip(new, _drawn(_numbers(len(teams)), taken | {row.name for row in teams}, len(new)), strict=True))
     of_team |= drawn
-    _keep(connection, team, drawn)
     of_systems: dict[int, str] = {}
     for team_id, pseudonym in of_team.items():
         there = [row for row in systems if row.team_id == team_id]
         new = [row.system_id for row in there if row.pseudonym is None]
         of_systems |= zip(new, _drawn(_letters(pseudonym, len(there)), {row.pseudonym for row in there}, len(new)),
                           strict=True)
-    _keep(connection, system, of_systems)
+    for table, names in ((team, drawn), (system, of_systems)):
+        for row_id, name in names.items():
+            catalog.set_values(connection, table, row_id, pseudonym=name)
     found = {"teams": drawn, "systems": of_systems}
     return {what: {str(number): name for number, name in of.items()} for what, of in found.items() if of}
 
@@ -85,9 +86,3 @@ def _letters(team: str, n: int) -> list[str]:
 
 def _drawn(names: Sequence[str], taken: set[Any], n: int) -> Iterator[str]:
     yield from SystemRandom().sample([name for name in names if name not in taken], n)
-
-
-def _keep(connection: Connection, table: Table, drawn: dict[int, str]) -> None:
-    (number, *_) = table.columns
-    for row_id, name in drawn.items():
-        connection.execute(table.update().where(number == row_id).values(pseudonym=name))

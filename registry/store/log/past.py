@@ -8,7 +8,7 @@ same name, hold the outcome: every view and every query of the connection sees t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -91,12 +91,8 @@ def set_back_comparisons(connection: Connection, entry: int) -> None:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id
             if of.action == "compare":
                 made[of.details.get("signature", "")] = number
-    _set_sequences(connection, sequence)
-
-
-def _set_sequences(connection: Connection, sequence: Mapping[int, int]) -> None:
     if sequence:
-        rows: Sequence[str] = [f"({number}, {place})" for number, place in sequence.items()]
+        rows = [f"({number}, {place})" for number, place in sequence.items()]
         connection.exec_driver_sql(
             "UPDATE comparison SET sequence = replayed.sequence "  # noqa: S608 - whole numbers
             f"FROM (VALUES {', '.join(rows)}) AS replayed(number, sequence) WHERE comparison_id = number")

@@ -10,16 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from registry.store.turns.locks import free, has_locks, taken, wait_until_free
-
-
-def _gate(path: Path) -> Path:
-    return path.with_name(f".{path.name}.gate")
+from registry.store.turns.locks import beside, free, has_locks, taken, wait_until_free
 
 
 def wait_before(path: Path, seconds: float) -> None:
     """Wait until the gate of the file at `path`, no link, is open, for so many seconds at most."""
-    gate = _gate(path)
+    gate = beside(path, "gate")
     if has_locks() and wait_until_free(gate, seconds) and gate.exists():  # of a process that was killed
         with suppress(OSError):  # where the folder is read-only it stays, which does no harm
             if (held := taken(gate)) is not None:
@@ -29,7 +25,7 @@ def wait_before(path: Path, seconds: float) -> None:
 @contextmanager
 def closed_gate(path: Path) -> Iterator[None]:
     """Keep further readers of the file at `path` out, where that can be done now."""
-    gate = _gate(path)
+    gate = beside(path, "gate")
     held = taken(gate) if has_locks() else None
     try:
         yield

@@ -9,11 +9,17 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 try:
     import fcntl
 except ImportError:  # Windows: there a lock is held as long as its file is there
     fcntl = None  # type: ignore[assignment]
+
+
+def beside(path: Path, what: str) -> Path:
+    """A file of the registry's own beside the database at `path`."""
+    return path.with_name(f".{path.name}.{what}")
 
 
 def has_locks() -> bool:
@@ -69,3 +75,12 @@ def wait_until_free(lock: Path, seconds: float) -> bool:
         return not waiting.is_alive()
     finally:
         os.close(file)
+
+
+def is_shared(database: IO[bytes]) -> bool:
+    """Take DuckDB's own lock of a file as its readers do, if no process writes to it now."""
+    try:
+        fcntl.lockf(database, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

@@ -13,15 +13,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from registry.errors import LockedError, StoreError
-from registry.store.turns.locks import free, has_locks, taken, wait_until_free
+from registry.store.turns.locks import beside, free, has_locks, taken, wait_until_free
 
 _UNTOLD = 1.0  # seconds of waiting that nobody is told of
 _POLL = 0.05  # seconds between two looks at what the system wakes nobody for
@@ -72,7 +72,7 @@ class Turn:
 
     def __init__(self, path: Path, command: str, patience: Patience) -> None:
         self._named, self._path = path, path.resolve()
-        self._command, self._patience = command, patience
+        self._command, self._patience, self._queue = command, patience, beside(self._path, "queue")
         self._began = 0.0
         self._held: tuple[int, Path] | None = None  # the open ticket
 
@@ -110,31 +110,29 @@ class Turn:
         return Turn(self._named, self._command, replace(self._patience, seconds=max(self._patience.seconds, seconds)))
 
     @property
-    def _queue(self) -> Path:
-        return self._path.with_name(f".{self._path.name}.queue")
-
-    @property
     def _left(self) -> float:
         """The seconds that are left to wait."""
         return self._began + self._patience.seconds - time.monotonic()
 
     def _tickets(self) -> list[tuple[int, Path]]:
         """All tickets that are there, the lowest first."""
-        before = f".{self._path.name}.turn."
+        before = beside(self._path, "turn.").name
         with os.scandir(self._path.parent) as files:
             numbers = [file.name.removeprefix(before) for file in files if file.name.startswith(before)]
-        return [(number, self._path.with_name(f"{before}{number}")) for number in sorted(
+        return [(number, beside(self._path, f"turn.{number}")) for number in sorted(
             int(number) for number in numbers if number.isdecimal())]
 
     def _draw(self) -> int:
         """Take a ticket, and give its number; without locks there is one ticket, which is waited for here."""
         while True:
             if has_locks():
-                with self._numbering() as is_mine:
-                    if is_mine:
+                if (queue := taken(self._queue)) is not None:  # numbers are given out under its lock
+                    try:
                         number = max((known for known, _ in self._tickets()), default=0) + 1
                         self._take(number)
                         return number
+                    finally:
+                        os.close(queue)
             else:
                 self._take(1)
                 if self._held is not None:
@@ -146,18 +144,8 @@ class Turn:
             else:
                 time.sleep(_POLL)
 
-    @contextmanager
-    def _numbering(self) -> Iterator[bool]:
-        """Hold the lock under which numbers are given out, if it can be had now."""
-        queue = taken(self._queue)
-        try:
-            yield queue is not None
-        finally:
-            if queue is not None:
-                os.close(queue)
-
     def _take(self, number: int) -> None:
-        ticket = self._path.with_name(f".{self._path.name}.turn.{number}")
+        ticket = beside(self._path, f"turn.{number}")
         if (file := taken(ticket)) is not None:
             self._held = file, ticket
             self._sign()

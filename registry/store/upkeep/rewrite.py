@@ -20,6 +20,7 @@ from registry.errors import StoreError
 from registry.store import schema
 from registry.store.database import Database
 from registry.store.rows import quoted
+from registry.store.turns.locks import beside
 from registry.store.turns.tickets import Turn
 from registry.store.upkeep import proof
 
@@ -111,7 +112,7 @@ def _replace(held: Connection, database: Database, path: Path, change: Callable[
 @contextmanager
 def _workplace(path: Path) -> Iterator[Path]:
     """Give a new folder beside the database; the lock is held, so one that is there is of a process that is gone."""
-    folder = path.with_name(f".{path.name}.upgrade")
+    folder = beside(path, "upgrade")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:

@@ -11,7 +11,6 @@ import pickle
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import cache
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -19,8 +18,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, event
 
 from registry.errors import RegistryError
-from registry.store import views
 from registry.store.rows import RECORDING, arrays_of, with_arrays
+from registry.store.views import resting_on
 
 _IN_MEMORY = 2**24  # bytes
 _READS = ("SELECT", "FROM", "WITH", "SET", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE")  # first words
@@ -58,7 +57,7 @@ class Recording:
 
     def before(self, statement: str) -> None:
         """Execute what waits, where a statement reads of it."""
-        if self._postponed and not _resting().isdisjoint(_WORD.findall(statement)):
+        if self._postponed and not resting_on(_POSTPONED).isdisjoint(_WORD.findall(statement)):
             self._is_on, end = False, self._file.tell()
             for at in self._postponed:
                 self._file.seek(at)
@@ -101,8 +100,3 @@ class Recording:
         """Forget it all."""
         self._connection.info.pop(RECORDING, None)
         self._file.close()
-
-
-@cache
-def _resting() -> frozenset[str]:
-    return views.resting_on(_POSTPONED)

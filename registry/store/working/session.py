@@ -60,7 +60,7 @@ class Session:
     @property
     def is_shown_later(self) -> bool:
         """Whether what was written is better read from the database, once it is there."""
-        return self._copy is not None and self._copy.has_postponed
+        return self._copy is not None and self._copy.recording.has_postponed
 
     @contextmanager
     def shown(self) -> Iterator[Connection]:
@@ -95,7 +95,10 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             yield from _rehearsing(stack, database, journal, create=create)
             return
         if create and not database.exists():
-            _require_room(database)
+            database.require_free()
+            if not os.access(database.path.parent, os.W_OK):
+                raise StoreError(database.path, "cannot create the database: its folder is read-only; --db names "
+                                                "another place")
         else:
             database.require_writable()
         stack.enter_context(Turn(database.path, journal.command, database.patience))
@@ -113,13 +116,6 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
                     yield session
                 journal.close(connection)
             unfinished.publish()
-
-
-def _require_room(database: Database) -> None:
-    """Refuse a path where no new database can be made."""
-    database.require_free()
-    if not os.access(database.path.parent, os.W_OK):
-        raise StoreError(database.path, "cannot create the database: its folder is read-only; --db names another place")
 
 
 def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, create: bool) -> Iterator[Session]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -24,14 +24,9 @@ from registry.errors import LockedError, StoreError
 from registry.store.database import RETRY_SECONDS, Database
 from registry.store.files.opening import is_open, opening
 from registry.store.turns.gate import closed_gate, wait_before
-from registry.store.turns.locks import has_locks, taken, wait_until_free
+from registry.store.turns.locks import has_locks, is_shared, taken, wait_until_free
 from registry.store.upkeep.backup import copy
 from registry.store.working.recording import Recording
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _POLL = 0.05  # seconds
 _CLOSED = (2.0, 8.0)  # seconds for which readers are kept out where one that is inside does not leave: first, at most
@@ -91,22 +86,18 @@ class WorkingCopy:
 
     Attributes:
         connection: To the copy, in a transaction.
+        recording: Of what is written to it.
     """
 
     def __init__(self, database: Database, connection: Connection, state: _State) -> None:
         self.connection, self._database, self._state = connection, database, state
-        self._recording = Recording(connection)
+        self.recording = Recording(connection)
         self.memory: int | None = None
 
     @property
     def is_changed(self) -> bool:
         """Whether anything was written to it."""
-        return self._recording.statements > 0
-
-    @property
-    def has_postponed(self) -> bool:
-        """Whether much of what was written will be there when it is published, and is dear to read before."""
-        return self._recording.has_postponed
+        return self.recording.statements > 0
 
     def is_current(self) -> bool:
         """Whether the database is what it was when it was copied."""
@@ -126,11 +117,7 @@ class WorkingCopy:
                 raise StoreError(self._database.named, "another program has written to the database meanwhile; nothing "
                                                        "of this command was kept, run it again")
             limit(connection, self.memory)
-            self._recording.write_to(connection)
-
-    def close(self) -> None:
-        """Forget what was recorded."""
-        self._recording.close()
+            self.recording.write_to(connection)
 
 
 @contextmanager
@@ -153,7 +140,7 @@ def working_copy(database: Database, *, beside: bool) -> Iterator[WorkingCopy]:
         connection = stack.enter_context(Database(path, named=database.named).writing(dry_run=True))
         connection.exec_driver_sql("SET force_compression = 'uncompressed'")  # what is not kept need not be small
         made = WorkingCopy(database, connection, state)
-        stack.callback(made.close)
+        stack.callback(made.recording.close)
         yield made
 
 
@@ -184,13 +171,13 @@ def _remove(held: int | None, path: Path) -> None:
 def _copy(database: Database, to: Path) -> _State:
     """Copy a database and the log beside it, if there is one, while nobody commits."""
     path, deadline = database.path.resolve(), time.monotonic() + database.patience.seconds
-    if fcntl is None or is_open(path):  # who closes a file that DuckDB has open here frees DuckDB's lock
+    if not has_locks() or is_open(path):  # who closes a file that DuckDB has open here frees DuckDB's lock
         copy(database, to)
         return _State.of(path)
     while True:
         wait_before(path, database.patience.seconds)
         with opening, path.open("rb") as file:
-            if _is_free(file):
+            if is_shared(file):
                 _copy_bytes(path, to)
                 log = path.with_name(f"{path.name}.wal")  # which stays where readers keep it from being brought in
                 if log.exists():
@@ -200,15 +187,6 @@ def _copy(database: Database, to: Path) -> _State:
             with database.reading():  # which names the process that holds it
                 pass
         time.sleep(_POLL)
-
-
-def _is_free(file: IO[bytes]) -> bool:
-    """Take DuckDB's own lock of a file as its readers do, if no process writes to it now."""
-    try:
-        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def _copy_bytes(path: Path, to: Path) -> None:

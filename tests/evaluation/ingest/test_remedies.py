@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import InputError
-from registry.evaluation.ingest.remedies import for_missing
+from registry.evaluation.ingest.join import for_missing
 from registry.items import Item
 from registry.metrics import METRICS
 
