@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.cli.console import say, show, show_boards
+from registry.cli.console import say, say_all, show, show_boards
 from registry.cli.guide import names
 from registry.cli.guide.layout import WHICH
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
@@ -139,8 +139,7 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if past is not None:
         say(f"note: {past.said}")
         found = found.past(past)
-    for warning in found.warnings:
-        say(f"warning: {warning}")
+    say_all(found.warnings, "warning")
     return replace(found, asked=tuple(_questions_of(connection, found, metric))) if averages else found
 
 
