@@ -31,6 +31,6 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
                       contents.details)
     data, beside = embedded(shown), any(board["files"] for board in shown["boards"])
     styled, scripted, about = style(STYLES), script(SCRIPTS), page_about(contents)
-    return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about.preview,
+    return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about["preview"],
                     contents=contents, about=about, home=home, script=scripted, style=styled,
                     data=Markup(data), policy=policy(styled, scripted, beside=beside))  # noqa: S704

@@ -40,9 +40,9 @@ def placed(names, ranks, lows, task="task", **more):
     ((1,), (1,), "One system is ranked:", ("a",), 0)])
 def test_those_to_whom_the_first_place_is_open_are_named(ranks, lows, said, first, more):
     entry = task_entry("tasks/task.html", placed("abcdef"[:len(ranks)], ranks, lows))
-    assert (entry.says, entry.first, entry.more) == (said, first, more)
-    assert entry.boards[0].score == "0.9000"
-    assert entry.boards[0].link == "tasks/task.html#metric=acc&set=test"
+    assert (entry["says"], entry["first"], entry["more"]) == (said, first, more)
+    assert entry["boards"][0]["score"] == "0.9000"
+    assert entry["boards"][0]["link"] == "tasks/task.html#metric=acc&set=test"
 
 
 def test_scores_are_printed_as_on_the_board_and_links_lead_to_each_board():
