@@ -130,12 +130,11 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
     `about` begins the error that there is none; `past` is the moment as of which the connection reads.
     """
     from registry.leaderboards.snapshot import snapshot
-    from registry.leaderboards.stored import ALL_PAIRS
+    from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 
     found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:
-        raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
-                            "make one")
+        raise MismatchError(f"{about}{NOT_COMPARED}")
     if past is not None:
         say(f"note: {past.said}")
         found = found.past(past)

@@ -40,17 +40,9 @@ def leaderboards(of: StoredTask, ranks: Ranks = "range", drawn: Places | None = 
         drawn: By the board's and its own name, how often every submission has every place in resamples; of
             `simultaneous` ranks its least and its last place.
     """
-    families, found = families_of(of.requests), []
-    for stored in of.boards:
-        by, settings = of.requests[stored.settings.comparison_id], stored.settings
-        family = families[settings.comparison_id]
-        board = _leaderboard(stored, ranks, drawn or {}, family)
-        intervals = intervals_of(settings, by, scores=any(row["ci_low"] is not None for row in stored.standings))
-        over = () if settings.n_systems == 1 else family_sentences(
-            family, settings.correction, settings.alpha, settings.family_size)
-        found.append(replace(board, intervals=intervals, sentences=(
-            *board.sentences, *intervals.sentence(settings), *over)))
-    return found
+    families = families_of(of.requests)
+    return [_leaderboard(stored, ranks, drawn or {}, of.requests[number], families[number])
+            for stored in of.boards for number in [stored.settings.comparison_id]]
 
 
 def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -84,7 +76,8 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                     **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 
-def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFamily) -> Leaderboard:
+def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | None,
+                 family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     comparison, rows, decisions = of.settings, of.standings, _decisions(of)
     key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
@@ -108,9 +101,13 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFam
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
+    over = () if comparison.n_systems == 1 else family_sentences(
+        family, comparison.correction, comparison.alpha, comparison.family_size)
+    intervals = intervals_of(comparison, request, scores=any(row["ci_low"] is not None for row in rows))
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
-                       standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
+                       standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
+                       sentences=(*said, *intervals.sentence(comparison), *over))
 
 
 def _decisions(of: StoredBoard) -> Decisions:
