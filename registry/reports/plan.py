@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from registry.errors import counted, duration
+from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.leaderboards.sentences import too_few_draws
+from registry.significance.base import Method
 from registry.significance.multiple.few_units import too_few_units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from registry.evaluation.comparing.plan import Plan, PlannedBoard
-    from registry.significance.base import Method
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
                             "asymptotic": "by a formula", "monte-carlo": "drawn"}
