@@ -58,7 +58,7 @@ def bring_up(database: Database, manifest: Path, root: Path | None, how: Executi
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def bring(session: Session) -> Ingest:
-        ingest, applied = applying(session, journal, task, content, how)
+        ingest, applied = applying(session, journal, task, content, how.progress)
         say_all(applied_sentences(applied, session.names))
         return ingest
 

@@ -76,18 +76,14 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.at_once import applied_sentences
-    from registry.evaluation.ingest.apply import apply as apply_task
-    from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.given import bringing
+    from registry.at_once import applied_sentences, applying
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
     task, content = brought_in(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
-        session.bringing = bringing(task)
-        applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
+        _, applied = applying(session, journal, task, content, reporter(quiet=quiet))
         names = session.names
     say_all(applied_sentences(applied, names))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
