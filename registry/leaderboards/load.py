@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -92,11 +92,11 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | No
     more: dict[int, Row] = {
         n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
         for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
-    names, resampled = shown_names(rows), _resampled(rows, drawn, ranks, comparison.confidence)
+    names = shown_names(rows)
     standings = tuple(
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
-                 **more.get(n, {}), **of_system)
-        for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
+                 **more.get(n, {}), **_resampled(row, drawn, ranks, comparison.confidence))
+        for n, (row, name) in enumerate(zip(rows, names, strict=True)))
     said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
@@ -126,18 +126,15 @@ def _decisions(of: StoredBoard) -> Decisions:
                                              for row in rows])
 
 
-def _resampled(rows: Sequence[Row], drawn: Places, ranks: Ranks, confidence: float) -> Iterator[Row]:
-    """The resampled ranks of every row's system; nothing where there are none."""
-    for row in rows:
-        board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
-        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if drawn else ""
-        if (of_system := drawn.get(name)) is None:
-            yield {}
-            continue
-        if ranks == "simultaneous":
-            yield {"simultaneous_low": int(of_system[0]), "simultaneous_high": int(of_system[1])}
-            continue
-        yield resampled_places(of_system, confidence)
+def _resampled(row: Row, drawn: Places, ranks: Ranks, confidence: float) -> Row:
+    """The resampled ranks of a row's system; nothing where there are none."""
+    board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
+    name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if drawn else ""
+    if (of_system := drawn.get(name)) is None:
+        return {}
+    if ranks == "simultaneous":
+        return {"simultaneous_low": int(of_system[0]), "simultaneous_high": int(of_system[1])}
+    return resampled_places(of_system, confidence)
 
 
 def resampled_places(frequencies: Floats, confidence: float) -> Row:

@@ -146,7 +146,11 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
         boards = [_outdated(board, told) for board in declared_leaderboards(
             connection, row, metric, ranks, stored=stored[row.slug])]
         doubts += [f"{board.key.name}: simultaneous ranks: {said}" for board in boards for said in board.cautions]
-        views = _views(connection, row, items) if items and boards else None
+        views = None
+        if items and boards:
+            from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
+
+            views = most_disagreed(connection, row, items)
         about = _about(row, [origins[board.comparison.comparison_id] for board in boards], anonymous=row.slug in hidden)
         found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, items=views,
                                 about=about))
@@ -200,8 +204,3 @@ def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:
     return replace(board, outdated=tuple(
         f"{said.removeprefix(begin).capitalize()}." for said in told if said.startswith(begin)))
 
-
-def _views(connection: Connection, row: TaskRow, items: int) -> Sequence[ItemView]:
-    from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
-
-    return most_disagreed(connection, row, items)
