@@ -93,7 +93,7 @@ def first_board(of: TaskBoards) -> FirstBoard:
     """The first leaderboard of a task that has one."""
     board = of.primary_first[0]
     ranks = sorted(standing.rank for standing in board.standings if standing.rank is not None)
-    return FirstBoard(of.task, of.about is not None and of.about.anonymous, tuple(
+    return FirstBoard(of.task, of.about.anonymous, tuple(
         Placed(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
                _above(standing.rank, ranks), standing.wins, standing.losses)
         for standing, places in zip(board.standings, board.open_places, strict=True) if standing.rank is not None))

@@ -29,7 +29,7 @@ def placed(names, ranks, lows, task="task", **more):
     board = leaderboard(names, [1 - rank / 10 for rank in ranks])
     return TaskBoards(task, f"Title of {task}", "1", "acc", [replace(board, task=task, standings=tuple(
         replace(of, rank=rank, rank_low=low, rank_high=max(low, len(names)), wins=rank == 1, losses=rank > 1)
-        for of, rank, low in zip(board.standings, ranks, lows, strict=True)), **more)])
+        for of, rank, low in zip(board.standings, ranks, lows, strict=True)), **more)], TaskAbout(Task(id=task)))
 
 
 @pytest.mark.parametrize(("ranks", "lows", "said", "first", "more"), [

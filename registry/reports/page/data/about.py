@@ -27,14 +27,11 @@ def page_about(contents: TaskBoards) -> Json:
     `citation` what to cite, as the task declares it, `entry` the same for BibTeX, and `preview` what pages that link
     here show of it.
     """
-    about = contents.about
-    if about is None:
-        return {"description": "", "facts": (), "provenance": (), "citation": "", "entry": "",
-                "preview": _preview(contents, "")}
-    task = about.declared
-    return {"description": " ".join(task.description.split()), "facts": tuple(_facts(task)),
-            "provenance": tuple(_provenance(about)), "citation": task.citation or "",
-            "entry": bibtex(task, task.date or about.compared), "preview": _preview(contents, task.description)}
+    about, task = contents.about, contents.about.declared
+    description = " ".join(task.description.split())
+    return {"description": description, "facts": tuple(_facts(task)), "provenance": tuple(_provenance(about)),
+            "citation": task.citation or "", "entry": bibtex(task, task.date or about.compared),
+            "preview": _preview(contents, description)}
 
 
 def web_address(text: Any) -> str | None:
@@ -98,8 +95,7 @@ def _provenance(about: TaskAbout) -> Iterator[Json]:
     yield _fact("Licence", about.declared.licence or "none is declared: ask the organisers before you reuse it")
 
 
-def _preview(contents: TaskBoards, description: str) -> str:
-    said = " ".join(description.split())
+def _preview(contents: TaskBoards, said: str) -> str:
     if not said and contents.boards:
         first = contents.primary_first[0]
         said = f"{counted(len(first.standings), 'system')} on {first.test_set} by {first.metric_title}."

@@ -23,15 +23,13 @@ def task_entry(file: str, contents: TaskBoards) -> Json:
     `first` are those to which its first place is open, as far as they are named, `more` how many more there are, and
     `says` what that means; `names` are those of all systems.
     """
-    boards, about = contents.primary_first, contents.about
+    boards, task = contents.primary_first, contents.about.declared
     board, link = boards[0], quote(file)
-    declared = about.declared if about else None
-    description = " ".join(declared.description.split()) if declared else ""
+    description = " ".join(task.description.split())
     return {
         "link": link, "task": contents.task, "title": contents.title or contents.task, "version": contents.version,
         "description": description if len(description) <= _DESCRIBED else f"{description[:_DESCRIBED - 1]}…",
-        "organisers": ", ".join(declared.organisers) if declared else "",
-        "held": (declared.date if declared else None) or "", "compared": about.compared if about else "",
+        "organisers": ", ".join(task.organisers), "held": task.date or "", "compared": contents.about.compared,
         "metric": board.metric_title, "test_set": board.test_set, "better": board.better,
         "n_systems": len(board.standings), "n_items": board.comparison.n_items, **_firsts(board),
         "chart": skyline(board), "notes": board.outdated, "boards": [_board_entry(link, of) for of in boards],
