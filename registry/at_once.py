@@ -30,7 +30,7 @@ from registry.leaderboards.load import declared_leaderboards
 from registry.leaderboards.stored import ALL_PAIRS, BOARD_PAIRS
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
-from registry.parallel.execution import Execution
+from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
 from registry.store.hiding.concealment import require_scores
@@ -103,7 +103,7 @@ def at_once(made: TaskFolder, task: str, journal: Journal, how: Execution, tell:
         known = resolve(specification, manifest)
 
         def bring(session: Session) -> Ingest:
-            ingest, applied = applying(session, journal, known, content, how)
+            ingest, applied = applying(session, journal, known, content, how.progress)
             applied.remarks = [made.of_user(remark, folder) for remark in applied.remarks]
             _tell(tell, applied_sentences(applied, session.names))
             return ingest
@@ -123,10 +123,10 @@ def _place(keep: Kept | None) -> Iterator[Kept]:
 
 
 def applying(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             how: Execution) -> tuple[Ingest, Applied]:
+             progress: Progress | None) -> tuple[Ingest, Applied]:
     """Bring in what a manifest declares, of which `content` are the bytes."""
     session.bringing = bringing(task)
-    ingest = Ingest(session.connection, journal, task, progress=how.progress)
+    ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
 
 

@@ -8,8 +8,8 @@ and its code run, where something of it is asked for by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points, version
+from collections.abc import Sequence
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points, version
 from typing import Any, NamedTuple, TypeVar
 
 from registry.errors import InputError, suggest
@@ -54,7 +54,10 @@ class Catalogue(dict[str, type[V]]):
         package = package_of(name)
         if package is None:
             raise KeyError(name)
-        return self._loaded(name, package)
+        plain, offered = name.partition("@")[0], {of.name: of for of in self.offered(package)}
+        if plain not in offered:
+            raise InputError(f"{package} offers no {self.kind} {plain!r}; {suggest(plain, offered)}")
+        return _load(self.kind, self.base, offered[plain])
 
     def offered(self, package: str | None = None) -> list[Offered]:
         """What packages, or one of them, offer; nothing is loaded.
@@ -62,8 +65,10 @@ class Catalogue(dict[str, type[V]]):
         Raises:
             InputError: The package is not installed.
         """
-        found = _entries(f"evalregistry.{self.kind}s") if package is None else _of_package(self.kind, package)
-        return sorted(found)
+        group = f"evalregistry.{self.kind}s"
+        entries = entry_points(group=group) if package is None else _installed(package).entry_points.select(group=group)
+        return sorted(Offered(entry.name, entry.dist.name, entry.dist.version, entry)
+                      for entry in entries if entry.dist is not None)
 
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
         """The program's own classes and those of some packages, all by plain names.
@@ -80,13 +85,6 @@ class Catalogue(dict[str, type[V]]):
                                      "the package out, or have it renamed there")
                 known[of.name] = self[of.full_name]
         return known
-
-    def _loaded(self, full_name: str, package: str) -> type[V]:
-        name = full_name.partition("@")[0]
-        offered = {of.name: of for of in self.offered(package)}
-        if name not in offered:
-            raise InputError(f"{package} offers no {self.kind} {name!r}; {suggest(name, offered)}")
-        return _load(self.kind, self.base, offered[name])
 
 
 def _load(kind: str, base: type[V], of: Offered) -> type[V]:
@@ -120,27 +118,21 @@ def package_of(name: str) -> str | None:
 
 def versions(names: Sequence[str]) -> dict[str, str]:
     """The versions of the packages that canonical names come from, where they are installed."""
-    found = {}
-    for package in sorted(filter(None, set(map(package_of, names)))):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "none"
-    return found
+    return {package: installed_version(package) or "none"
+            for package in sorted(filter(None, set(map(package_of, names))))}
 
 
-def _of_package(kind: str, package: str) -> Iterator[Offered]:
+def installed_version(package: str) -> str | None:
+    """The version of a package; None where it is not installed."""
     try:
-        of = distribution(package)
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _installed(package: str) -> Distribution:
+    try:
+        return distribution(package)
     except (PackageNotFoundError, ValueError):
         raise InputError(f"the package {package!r} is not installed: pip install {package}, or take it out of "
                          "task.plugins") from None
-    for entry in of.entry_points:
-        if entry.group == f"evalregistry.{kind}s":
-            yield Offered(entry.name, of.name, of.version, entry)
-
-
-def _entries(group: str) -> Iterator[Offered]:
-    for entry in entry_points(group=group):
-        assert entry.dist is not None
-        yield Offered(entry.name, entry.dist.name, entry.dist.version, entry)

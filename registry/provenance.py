@@ -6,12 +6,10 @@ platform is the system and the processor.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import subprocess
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Self
 
 from registry.errors import InputError
 from registry.identity import digest, digest_json, short
-from registry.plugins import loaded, versions
+from registry.plugins import installed_version, loaded, versions
 from registry.version import __version__
 
 _STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
@@ -104,11 +102,7 @@ def _arithmetic() -> dict[str, str]:
 @cache
 def _packages(names: tuple[str, ...]) -> dict[str, str]:
     """The versions of packages, where they are installed."""
-    packages = {}
-    for name in names:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            packages[name] = importlib.metadata.version(name)
-    return packages
+    return {name: there for name in names if (there := installed_version(name)) is not None}
 
 
 class _Line(ABC):

@@ -29,7 +29,7 @@ from registry.cli import (
     verbose,
 )
 from registry.cli import comparison as results
-from registry.cli.console import Color, RegistryGroup, coloring, explain, say
+from registry.cli.console import Color, RegistryGroup, coloring, explain, say, say_all
 from registry.cli.guide.layout import GuidedCommand
 from registry.cli.options import organiser
 from registry.cli.settings import database_path
@@ -98,8 +98,7 @@ def _greet(context: typer.Context) -> None:
     from registry.cli.guide.start import first_steps
 
     typer.echo(context.get_usage(), err=True)
-    for sentence in first_steps(database_path(None)):
-        say(sentence)
+    say_all(first_steps(database_path(None)))
     raise typer.Exit(2)
 
 

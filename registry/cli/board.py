@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.cli.console import say, show, show_boards
+from registry.cli.console import Format, say, say_all, show, show_boards
 from registry.cli.guide import names
 from registry.cli.guide.layout import WHICH
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from registry.cli.console import Format
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.snapshot import Snapshot
     from registry.store.database import Database
@@ -96,7 +95,7 @@ def pairs(
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
     from registry.leaderboards.choose import with_pairs
-    from registry.reports.boards import pair_tables
+    from registry.reports.boards import pair_table
 
     chosen = (system, top, neighbours, limit)
     if wide and chosen != (None,) * 4:
@@ -112,7 +111,7 @@ def pairs(
         if (n := sum(len(board.decisions) for board in boards)) > _PRINTED:
             raise InputError(f"{n:,} pairs are too many to print; choose by --system, --top, --neighbours or --limit, "
                              "or write all of them by `registry query`, as `registry pairs --help` says")
-        show(pair_tables(boards), format_)
+        show([pair_table(board) for board in boards if board.decisions], format_)
     elif averages := _averages(asked, opened):
         from registry.reports.wide import macro_pair_table
 
@@ -130,17 +129,15 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
     `about` begins the error that there is none; `past` is the moment as of which the connection reads.
     """
     from registry.leaderboards.snapshot import snapshot
-    from registry.leaderboards.stored import ALL_PAIRS
+    from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 
     found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:
-        raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
-                            "make one")
+        raise MismatchError(f"{about}{NOT_COMPARED}")
     if past is not None:
         say(f"note: {past.said}")
         found = found.past(past)
-    for warning in found.warnings:
-        say(f"warning: {warning}")
+    say_all(found.warnings, "warning")
     return replace(found, asked=tuple(_questions_of(connection, found, metric))) if averages else found
 
 

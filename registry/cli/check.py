@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from registry.cli.console import Format, say, show
-from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan
+from registry.cli.console import Format, say, say_all, show
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.options import ManifestPath, OutputFormat, ReaderOptions, Root, database, named_values
 from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
@@ -61,7 +61,9 @@ def check(
     if checked.refused:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
-        say_plan(checked.plan, how)
+        from registry.reports.plan import planned_sentences
+
+        say_all(planned_sentences(checked.plan, in_full=how.progress is not None))
     items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 
@@ -81,10 +83,8 @@ def task_pack(
 
     task, _ = resolved(manifest, root)
     new = write_pack(pack(task), output)
-    for told in revealed(task):
-        say(f"warning: {told}")
-    for told in unchecked(task):
-        say(f"note: {told}")
+    say_all(revealed(task), "warning")
+    say_all(unchecked(task), "note")
     for path in new:
         say(f"{path}: written")
     say(f"next: `registry check FILE --task {output / 'task.toml'}`" if new else "nothing changed")
@@ -124,8 +124,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
 
 def _show_problems(checked: Checked, format_: Format | None) -> None:
     """Tell what may be wrong and what is: in words, or in a format that is asked for."""
-    for warning in checked.warnings:
-        say(f"warning: {warning}")
+    say_all(checked.warnings, "warning")
     if format_ is None:
         _say_problems(checked)
     else:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from registry.cli.console import say, show, show_boards
-from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
+from registry.cli.console import say, say_all, show, show_boards
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.guide import names
 from registry.cli.guide.layout import TEST
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
-from registry.cli.pipeline import say_end, say_results
+from registry.cli.pipeline import say_end
 from registry.errors import counted
 
 if TYPE_CHECKING:
@@ -117,9 +117,10 @@ def compare(
 def _compare(session: Session, job: Job, task: str | None, metric: str | None, given: Mapping[str, Any],
              context: typer.Context) -> tuple[list[TaskRow], list[Leaderboard] | None]:
     """Compare and tell what was found; gives the tasks, and their boards where they can be read already."""
-    from registry.at_once import shown_boards
+    from registry.at_once import result_sentences, shown_boards
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
+    from registry.reports.plan import planned_sentences
     from registry.store import catalog
 
     how = job.how
@@ -128,9 +129,9 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     for row in rows:
         request = declared_request(row, given, None if metric is None else (metric,), how)
         vetted, planned = prepared(session.connection, row, request)
-        say_plan(planned, how)
+        say_all(planned_sentences(planned, in_full=how.progress is not None))
         compared = compare(session.connection, job.journal, row, request, vetted)
-        say_results(session.names, compared=compared)
+        say_all(result_sentences(session.names, compared=compared))
         say_unused(context, how, compared)
     return rows, shown_boards(session, rows, job, metric)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -83,18 +83,15 @@ def _tell(error: RegistryError) -> None:
     for one in (error, *error.others):
         look = where_to_look(one)
         say(f"{'error' if one.exit_code else 'note'}: {one}{look and f'; {look}'}")
-        for line in one.excerpt.splitlines():
-            say(line)
+        say_all(one.excerpt.splitlines())
     if verbose.account.get() is not None:
-        for line in verbose.origin(error):
-            say(line)
+        say_all(verbose.origin(error))
 
 
 def _sum_up(context: Any) -> None:
     """Tell how long the whole command took, where that is to be told."""
     if context.parent is None and (account := verbose.account.get()) is not None:
-        for line in account.summary():
-            say(f"verbose: {line}")
+        say_all(account.summary(), "verbose")
         verbose.account.set(None)
 
 
@@ -102,6 +99,12 @@ def say(message: str) -> None:
     """Tell how things go, on stderr."""
     account = verbose.account.get()
     typer.echo(("" if account is None else account.stamp) + one_line(message), err=True)
+
+
+def say_all(messages: Iterable[str], kind: str = "") -> None:
+    """Tell several things, each after the word for its kind, such as `warning`."""
+    for message in messages:
+        say(f"{kind}: {message}" if kind else message)
 
 
 def explain(decision: str) -> None:

@@ -47,31 +47,27 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
     from registry.leaderboards.states.differences import compare_states
     from registry.leaderboards.states.history import latest, states
 
-    if before is None:
-        with database(db).reading() as connection:
-            found = latest(connection, task, metric)
-            pairs = [(two[1], two[0]) for two in found.values() if len(two) > 1]
-            compared = [compare_states(*two, correction((connection, two[0]), (connection, two[1])))
-                        for two in pairs]
-        if not pairs:
-            raise MismatchError("no board has been in two states; name two databases, or compare once more")
-    else:
-        meant = [_meant(name, db) for name in (before, after)]
-        ids = [of.identity for of in meant]
-        with ExitStack() as opened:
+    with ExitStack() as opened:
+        if before is None:
+            connection = opened.enter_context(database(db).reading())
+            pairs = [((connection, two[1]), (connection, two[0]))
+                     for two in latest(connection, task, metric).values() if len(two) > 1]
+            if not pairs:
+                raise MismatchError("no board has been in two states; name two databases, or compare once more")
+        else:
+            meant = [_meant(name, db) for name in (before, after)]
             connections = {place: opened.enter_context(database_at(*place).reading())
                            for place in dict.fromkeys((of.file, of.at) for of in meant)}
             one, other = (connections[of.file, of.at] for of in meant)
-            first, second = (states(connection, name, task, metric)
-                             for connection, name in zip((one, other), ids, strict=True))
-            pairs = [(first[key], second[key]) for key in second if key in first]
-            compared = [compare_states(*two, correction((one, two[0]), (other, two[1]))) for two in pairs]
-        if not pairs:
-            raise MismatchError(f"{before} and {after or 'the database'} have no board in common")
-        if ids == [None, None]:  # not one state by its id
-            for key in first.keys() ^ second.keys():
-                say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
-    return compared
+            first, second = (states(connection, of.identity, task, metric)
+                             for connection, of in zip((one, other), meant, strict=True))
+            pairs = [((one, first[key]), (other, second[key])) for key in second if key in first]
+            if not pairs:
+                raise MismatchError(f"{before} and {after or 'the database'} have no board in common")
+            if not any(of.identity for of in meant):  # not one state by its id
+                for key in first.keys() ^ second.keys():
+                    say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
+        return [compare_states(was[1], now[1], correction(was, now)) for was, now in pairs]
 
 
 class _Meant(NamedTuple):

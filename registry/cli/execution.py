@@ -14,7 +14,6 @@ from registry.errors import counted
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.compare import Compared
-    from registry.evaluation.comparing.plan import Plan
     from registry.evaluation.scoring.score import Scored
     from registry.significance import Execution
 
@@ -42,14 +41,6 @@ def execution(workers: int | None, cluster: str | None, memory: str | None, *, q
     explain(f"work: {'by default ' if workers is None else ''}{counted(how.threads, 'thread')}, "
             f"{'' if cluster is None else f'a cluster at {cluster}, '}memory {memory or '2G, by default'}")
     return how
-
-
-def say_plan(plan: Plan, how: Execution) -> None:
-    """Tell what a comparison will do, unless nothing is to be told of its progress either, and what it cannot do."""
-    from registry.reports.plan import planned_sentences
-
-    for sentence in planned_sentences(plan, in_full=how.progress is not None):
-        say(sentence)
 
 
 def say_unused(context: typer.Context, how: Execution, compared: Compared, scored: Scored | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from registry.cli.console import say, write
+from registry.cli.console import say, say_all, write
 from registry.cli.guide import names
 from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
 from registry.errors import InputError, UnknownNameError, counted
@@ -169,8 +169,7 @@ def _bundle(asked: Asked) -> None:
     wanted = Wanted(asked.options["wheels"], python, start and start.replace(tzinfo=UTC), text)
     with asked.database.reading() as connection:
         (row,) = catalog.tasks(connection, asked.task)
-        for told in write_bundle(connection, row, wanted, output):
-            say(told)
+        say_all(write_bundle(connection, row, wanted, output))
     say(f"{output}: written, with the gold in reference_data/; keep it to yourself")
     say("next: upload it at https://www.codabench.org/competitions/upload/")
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.console import say
+from registry.cli.console import say, say_all
 from registry.cli.execution import Cluster, Quiet, Workers, execution
 from registry.cli.guide import names
 from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
-from registry.cli.pipeline import resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import resolved, say_end
 from registry.cli.progress import reporter
 from registry.errors import InputError, UnknownNameError
 
@@ -53,6 +53,7 @@ def import_(
 def _submissions(path: Path, task: str | None, option: list[str], target: Database, actor: str | None, *,
                  dry_run: bool, quiet: bool) -> None:
     """Take the submissions that a platform's organisers download over into the task that they are of."""
+    from registry.at_once import applied_sentences
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import bring
     from registry.evaluation.ingest.context import Ingest
@@ -82,15 +83,15 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
         session.bringing = bringing(known, download.submissions)
         ingest = Ingest(session.connection, journal, known, progress=reporter(quiet=quiet))
         applied, names = bring(ingest, download.submissions), session.names
-    for note in download.notes:
-        say(names.said(f"note: {note}"))
-    say_applied(applied, names)
+    say_all(map(names.said, download.notes), "note")
+    say_all(applied_sentences(applied, names))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
 def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list[str], target: Database,
           actor: str | None, how: Execution, *, dry_run: bool) -> None:
     """Make a task of another program's results."""
+    from registry.at_once import applied_sentences, result_sentences
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
@@ -115,10 +116,8 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
             applied, scored = apply(ingest, content), score(ingest, how)
             names = session.names
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
-    for note in imported.notes:
-        say(f"warning: {note}")
-    say_applied(applied, names)
-    say_results(names, scored)
+    say_all(imported.notes, "warning")
+    say_all(applied_sentences(applied, names))
+    say_all(result_sentences(names, scored))
     say_end(changed=journal.changed, dry_run=dry_run, then=f"`registry compare {slug}` brings boards up")
-    for sentence in imported.then:
-        say(sentence.replace("{task}", slug))
+    say_all(sentence.replace("{task}", slug) for sentence in imported.then)

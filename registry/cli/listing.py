@@ -97,13 +97,11 @@ def _tests() -> Listing:
         return ", ".join(others) + " or " * bool(others) + last
 
     rows = [
-        {"id": name, "of": "pairs", "options": _options(t), "units": units(t.units), "families": families(t.families),
-         "independent": "assumes independent results" if t.independent else "", "about": _about(t), "null": t.null,
-         "assumes": t.assumes, "citation": t.citation} for name, t in TESTS.items()]
-    rows += [
-        {"id": name, "of": "all systems", "options": _options(t), "units": units(t.units),
-         "families": "any that adds up", "independent": "", "about": _about(t), "null": t.null, "assumes": t.assumes,
-         "citation": t.citation} for name, t in OVERALL_TESTS.items()]
+        {"id": name, "of": of, "options": _options(t), "units": units(t.units),
+         "families": families(getattr(t, "families", None)),
+         "independent": "assumes independent results" if getattr(t, "independent", False) else "", "about": _about(t),
+         "null": t.null, "assumes": t.assumes, "citation": t.citation}
+        for of, known in (("pairs", TESTS), ("all systems", OVERALL_TESTS)) for name, t in known.items()]
     return list(rows[0]), rows
 
 

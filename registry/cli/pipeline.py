@@ -7,24 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.cli.console import say
+from registry.cli.console import say, say_all
 from registry.cli.options import organiser
 from registry.errors import ManifestError
 
 if TYPE_CHECKING:
     from registry.at_once import BroughtUp
-    from registry.evaluation.comparing.compare import Compared
-    from registry.evaluation.ingest.apply import Applied
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
-    from registry.evaluation.scoring.score import Scored
     from registry.manifest.spec import Submit
     from registry.parallel.execution import Progress
     from registry.readers import Document
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.hiding.names import Names
     from registry.store.log.journal import Journal
     from registry.store.working.session import Session
 
@@ -55,15 +51,15 @@ def brought_in(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 def bring_up(database: Database, manifest: Path, root: Path | None, how: Execution, actor: str | None, *,
              dry_run: bool = False) -> BroughtUp:
     """Apply, score and compare what a manifest declares."""
-    from registry.at_once import Job, applying, evaluated
+    from registry.at_once import Job, applied_sentences, applying, evaluated
     from registry.store.log.journal import Journal
 
     task, content = brought_in(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def bring(session: Session) -> Ingest:
-        ingest, applied = applying(session, journal, task, content, how)
-        say_applied(applied, session.names)
+        ingest, applied = applying(session, journal, task, content, how.progress)
+        say_all(applied_sentences(applied, session.names))
         return ingest
 
     return evaluated(Job(database, journal, how, say), bring, create=True, dry_run=dry_run)
@@ -91,6 +87,7 @@ class Submitting:
 
     def bring(self, session: Session) -> Ingest:
         """Bring it in, and tell what was found."""
+        from registry.at_once import applied_sentences
         from registry.evaluation.ingest.apply import submit
         from registry.evaluation.ingest.context import Ingest
         from registry.evaluation.ingest.declared import declare
@@ -103,24 +100,8 @@ class Submitting:
         self.one = declare(known, self.entry, self.documents, {}, "")
         session.bringing = bringing(known, [self.one])
         ingest = Ingest(session.connection, self.journal, known, progress=self.progress)
-        say_applied(submit(ingest, self.one), session.names)
+        say_all(applied_sentences(submit(ingest, self.one), session.names))
         return ingest
-
-
-def say_applied(applied: Applied, names: Names) -> None:
-    """Tell what was brought in."""
-    from registry.at_once import applied_sentences
-
-    for sentence in applied_sentences(applied, names):
-        say(sentence)
-
-
-def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
-    """Tell what was computed."""
-    from registry.at_once import result_sentences
-
-    for sentence in result_sentences(names, scored, compared):
-        say(sentence)
 
 
 def say_end(*, changed: bool, dry_run: bool, then: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.cli.console import chosen_format, say, terminal
+from registry.cli.console import chosen_format, say, say_all, terminal
 from registry.cli.guide import names
 from registry.cli.options import Db, database, named_values, organiser, size_in_bytes
 from registry.cli.settings import database_path
@@ -66,8 +66,7 @@ def query(
         raise InputError("parquet is no text; name a new file for it with --output")
     else:
         told = ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
-    for sentence in told:
-        say(f"note: {sentence}")
+    say_all(told, "note")
     if output is not None:
         say(f"{output}: written")
 

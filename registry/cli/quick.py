@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from registry.cli.comparison import Test
-from registry.cli.console import say, show_boards
+from registry.cli.console import say, say_all, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.guide import names
 from registry.cli.options import Actor, Db, OutputFormat, Wait, actor_name, database, named_values
@@ -94,8 +94,6 @@ def _made(paths: list[Path], asked: Asked, test: str | None) -> Made:
     from registry.guessing.made import made
 
     found = made(paths, asked, test)
-    for sentence in found.told:
-        say(f"guess: {sentence}")
-    for note in found.folder.notes:
-        say(f"warning: {note}")
+    say_all(found.told, "guess")
+    say_all(found.folder.notes, "warning")
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from registry.cli.console import say
+from registry.cli.console import say, say_all
 from registry.cli.guide import names
 from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, attributes_of, database, taken
 from registry.cli.pipeline import say_end
@@ -147,6 +147,5 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
                      for name, value in declared.items())
     for name in done.changed:
         say(f"{name}: {told}")
-    for note in done.notes:
-        say(f"note: {note}")
+    say_all(done.notes, "note")
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

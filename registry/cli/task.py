@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.cli.console import say, show_boards
+from registry.cli.console import say, say_all, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.guide import names
 from registry.cli.options import (
@@ -26,7 +26,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.pipeline import Submitting, bring_up, brought_in, say_applied, say_end
+from registry.cli.pipeline import Submitting, bring_up, brought_in, say_end
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -76,19 +76,16 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.evaluation.ingest.apply import apply as apply_task
-    from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.given import bringing
+    from registry.at_once import applied_sentences, applying
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
     task, content = brought_in(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
-        session.bringing = bringing(task)
-        applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
+        _, applied = applying(session, journal, task, content, reporter(quiet=quiet))
         names = session.names
-    say_applied(applied, names)
+    say_all(applied_sentences(applied, names))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
@@ -142,7 +139,6 @@ def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: 
     from registry.leaderboards.place import places
 
     done = evaluated(Job(target, given.journal, how, say), given.bring, dry_run=dry_run)
-    for sentence in places(done.boards, given.one.test_set.name, done.names.said(given.one.name)):
-        say(sentence)
+    say_all(places(done.boards, given.one.test_set.name, done.names.said(given.one.name)))
     say_end(changed=given.journal.changed, dry_run=dry_run)
     return done.boards

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from registry.cli.console import say, show, terminal, write
+from registry.cli.console import say, say_all, show, terminal, write
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.guide import names
 from registry.cli.options import Db, OutputFormat, database, organiser
@@ -56,8 +56,7 @@ def verify(
     else:
         verified = _verified(database(db), task, results, how, head)
     verified = verified.without_rounding()
-    for note in verified.notes:
-        say(f"note: {note}")
+    say_all(verified.notes, "note")
     several = {"entry of the log": "entries of the log", "study": "studies"}
     looked_at = ", ".join(counted(n, what, several.get(what)) for what, n in verified.looked_at.items())
     found = counted(len(verified.faults), "fault") if verified.faults else "all is well"

@@ -56,15 +56,12 @@ account: ContextVar[Account | None] = ContextVar("account", default=None)
 def versions() -> str:
     """The program and what its numbers come from, for bug reports."""
     import platform
-    from importlib.metadata import PackageNotFoundError, version
 
-    parts = [f"evalregistry {__version__}", f"Python {platform.python_version()}", platform.platform()]
-    for package in _PACKAGES:
-        try:
-            parts.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            parts.append(f"no {package}")
-    return ", ".join(parts)
+    from registry.plugins import installed_version
+
+    packages = ((name, installed_version(name)) for name in _PACKAGES)
+    return ", ".join([f"evalregistry {__version__}", f"Python {platform.python_version()}", platform.platform(),
+                      *(f"{name} {there}" if there else f"no {name}" for name, there in packages)])
 
 
 def origin(error: BaseException) -> list[str]:

@@ -13,7 +13,7 @@ from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import declared_request
 from registry.leaderboards.leaderboard import Leaderboard, Ranks, Standing
 from registry.leaderboards.load import declared_leaderboards, resampled_places
-from registry.leaderboards.stored import PAGE_PAIRS
+from registry.leaderboards.stored import NOT_COMPARED, PAGE_PAIRS
 from registry.significance.ranks.letter_display import alike_groups
 from registry.store import catalog
 from registry.store.row_types import TaskRow
@@ -32,7 +32,7 @@ def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | Non
     alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
     found = declared_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
     if not found:
-        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+        raise MismatchError(NOT_COMPARED)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,17 +40,9 @@ def leaderboards(of: StoredTask, ranks: Ranks = "range", drawn: Places | None = 
         drawn: By the board's and its own name, how often every submission has every place in resamples; of
             `simultaneous` ranks its least and its last place.
     """
-    families, found = families_of(of.requests), []
-    for stored in of.boards:
-        by, settings = of.requests[stored.settings.comparison_id], stored.settings
-        family = families[settings.comparison_id]
-        board = _leaderboard(stored, ranks, drawn or {}, family)
-        intervals = intervals_of(settings, by, scores=any(row["ci_low"] is not None for row in stored.standings))
-        over = () if settings.n_systems == 1 else family_sentences(
-            family, settings.correction, settings.alpha, settings.family_size)
-        found.append(replace(board, intervals=intervals, sentences=(
-            *board.sentences, *intervals.sentence(settings), *over)))
-    return found
+    families = families_of(of.requests)
+    return [_leaderboard(stored, ranks, drawn or {}, of.requests[number], families[number])
+            for stored in of.boards for number in [stored.settings.comparison_id]]
 
 
 def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -84,7 +76,8 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                     **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 
-def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFamily) -> Leaderboard:
+def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | None,
+                 family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     comparison, rows, decisions = of.settings, of.standings, _decisions(of)
     key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
@@ -99,18 +92,22 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFam
     more: dict[int, Row] = {
         n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
         for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
-    names, resampled = shown_names(rows), _resampled(rows, drawn, ranks, comparison.confidence)
+    names = shown_names(rows)
     standings = tuple(
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
-                 **more.get(n, {}), **of_system)
-        for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
+                 **more.get(n, {}), **_resampled(row, drawn, ranks, comparison.confidence))
+        for n, (row, name) in enumerate(zip(rows, names, strict=True)))
     said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
+    over = () if comparison.n_systems == 1 else family_sentences(
+        family, comparison.correction, comparison.alpha, comparison.family_size)
+    intervals = intervals_of(comparison, request, scores=any(row["ci_low"] is not None for row in rows))
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
-                       standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
+                       standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
+                       sentences=(*said, *intervals.sentence(comparison), *over))
 
 
 def _decisions(of: StoredBoard) -> Decisions:
@@ -129,18 +126,15 @@ def _decisions(of: StoredBoard) -> Decisions:
                                              for row in rows])
 
 
-def _resampled(rows: Sequence[Row], drawn: Places, ranks: Ranks, confidence: float) -> Iterator[Row]:
-    """The resampled ranks of every row's system; nothing where there are none."""
-    for row in rows:
-        board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
-        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if drawn else ""
-        if (of_system := drawn.get(name)) is None:
-            yield {}
-            continue
-        if ranks == "simultaneous":
-            yield {"simultaneous_low": int(of_system[0]), "simultaneous_high": int(of_system[1])}
-            continue
-        yield resampled_places(of_system, confidence)
+def _resampled(row: Row, drawn: Places, ranks: Ranks, confidence: float) -> Row:
+    """The resampled ranks of a row's system; nothing where there are none."""
+    board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
+    name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if drawn else ""
+    if (of_system := drawn.get(name)) is None:
+        return {}
+    if ranks == "simultaneous":
+        return {"simultaneous_low": int(of_system[0]), "simultaneous_high": int(of_system[1])}
+    return resampled_places(of_system, confidence)
 
 
 def resampled_places(frequencies: Floats, confidence: float) -> Row:

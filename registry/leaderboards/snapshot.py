@@ -62,11 +62,11 @@ class TaskBoards:
         task, title, version: Of the task, by its id.
         primary: The alias of its primary metric.
         boards: Its leaderboards, in the order of the manifest.
+        about: What else is known of the task.
         averages: Of scores over test sets, where they are asked for (`Snapshot.with_averages`).
         items: The items to look at, the worst first; None where they are not asked for.
         past: When they stood like this; empty: they stand like this now.
         details: What is said of single systems, pairs and former bests, where it is asked for (`detailed`).
-        about: What else is known of the task.
     """
 
     task: str
@@ -74,11 +74,11 @@ class TaskBoards:
     version: str
     primary: str
     boards: Sequence[Leaderboard]
+    about: TaskAbout
     averages: Sequence[MacroBoard] = ()
     items: Sequence[ItemView] | None = None
     past: str = ""
     details: Details = NO_DETAILS
-    about: TaskAbout | None = None
 
     @property
     def primary_first(self) -> list[Leaderboard]:
@@ -146,10 +146,13 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
         boards = [_outdated(board, told) for board in declared_leaderboards(
             connection, row, metric, ranks, stored=stored[row.slug])]
         doubts += [f"{board.key.name}: simultaneous ranks: {said}" for board in boards for said in board.cautions]
-        views = _views(connection, row, items) if items and boards else None
+        views = None
+        if items and boards:
+            from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
+
+            views = most_disagreed(connection, row, items)
         about = _about(row, [origins[board.comparison.comparison_id] for board in boards], anonymous=row.slug in hidden)
-        found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, items=views,
-                                about=about))
+        found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))
     left_out = concealed_of(connection).told if task is None else ()
     return Snapshot(tuple(found), (*told, *doubts, *left_out))
 
@@ -200,8 +203,3 @@ def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:
     return replace(board, outdated=tuple(
         f"{said.removeprefix(begin).capitalize()}." for said in told if said.startswith(begin)))
 
-
-def _views(connection: Connection, row: TaskRow, items: int) -> Sequence[ItemView]:
-    from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
-
-    return most_disagreed(connection, row, items)

@@ -23,6 +23,7 @@ from registry.store.statistics import fetch_columns
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
 ALL_PAIRS = (*PAGE_PAIRS, "n_units", "log10_p", "p_low", "p_high", "statistic")
+NOT_COMPARED = "there is no comparison to show yet; `registry score` and `registry compare` make one"
 _VALUES = {key: key for key in ALL_PAIRS} | {
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)", "ci_low": "ends.ci_low",
     "ci_high": "ends.ci_high"}

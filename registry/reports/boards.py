@@ -81,11 +81,6 @@ def _is_first(row: Row) -> bool | None:
     return True if row["in_cluster"] == 1 else None
 
 
-def pair_tables(boards: Sequence[Leaderboard]) -> list[Table]:
-    """The pairs of every leaderboard that has some as a table."""
-    return [pair_table(board) for board in boards if board.decisions]
-
-
 def shows_letters(board: Leaderboard) -> bool:
     """Whether people see who shares a letter.
 

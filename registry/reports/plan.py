@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from registry.errors import counted, duration
+from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.leaderboards.sentences import too_few_draws
+from registry.significance.base import Method
 from registry.significance.multiple.few_units import too_few_units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from registry.evaluation.comparing.plan import Plan, PlannedBoard
-    from registry.significance.base import Method
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
                             "asymptotic": "by a formula", "monte-carlo": "drawn"}
@@ -20,16 +16,14 @@ _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all 
 
 def planned_sentences(plan: Plan, *, in_full: bool) -> Iterator[str]:
     """Say what a comparison will do, where all is to be told, and what it cannot do."""
-    if in_full and (sentence := plan_sentence(plan)):
-        yield sentence
-    for warning in plan_warnings(plan):
+    if in_full and plan.pairs:
+        yield _sentence(plan)
+    for warning in _warnings(plan):
         yield f"warning: {warning}"
 
 
-def plan_sentence(plan: Plan) -> str | None:
-    """Say what a comparison will do and take; nothing where no pair is to be tested."""
-    if not plan.pairs:
-        return None
+def _sentence(plan: Plan) -> str:
+    """Say what a comparison will do and take."""
     boards = [board for board in plan.boards if board.new]
     systems = [board.systems for board in boards]
     of = counted(systems[0], "system") if len(set(systems)) == 1 else f"{min(systems)} to {max(systems)} systems"
@@ -37,12 +31,11 @@ def plan_sentence(plan: Plan) -> str | None:
             f"{_how(plan)}; about {duration(plan.seconds)}, {plan.n_bytes / 2**30:.1f} GiB")
 
 
-def plan_warnings(plan: Plan) -> list[str]:
+def _warnings(plan: Plan) -> Iterator[str]:
     """Say what a comparison cannot do: tell any drawn pair apart, or keep within the memory that it may take."""
-    told = []
     if plan.pairs and plan.n_bytes > plan.memory:
-        told.append(f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
-                    f"{plan.memory / 2**30:.1f} GiB that --memory allows")
+        yield (f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
+               f"{plan.memory / 2**30:.1f} GiB that --memory allows")
     alike: dict[str, list[str]] = {}
     for board, needed in plan.of_few_units():
         unit, sides = board.settings.unit or "item", board.settings.alternative
@@ -52,8 +45,7 @@ def plan_warnings(plan: Plan) -> list[str]:
         alike.setdefault(too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
     for said, names in alike.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        told.append(f"{names[0]}{more}: {said}")
-    return told
+        yield f"{names[0]}{more}: {said}"
 
 
 def _how(plan: Plan) -> str:

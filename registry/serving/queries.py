@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
-from typing import IO, Protocol
+from typing import IO
 
 from registry.errors import LimitError, RegistryError
 from registry.query.forked import ForkedProcess
@@ -30,17 +30,6 @@ _IN_MEMORY, _CHUNK = 2**20, 2**16
 _MORE = "the result has more than"
 _IN_LINE = re.compile(r"^SQL:(\d+): ")
 _RETRY = {"Retry-After": "5"}
-
-
-class Answering(Protocol):
-    """What answers one question, as `registry.query.forked.ForkedProcess`."""
-
-    def ask(self, question: QueryRequest, timeout: float | None,
-            write_bytes: Callable[[bytes], object]) -> list[str]:
-        """Ask; see there."""
-
-    def close(self) -> None:
-        """End it."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +65,13 @@ class Queries:
         begin: Begins what answers one.
     """
 
-    def __init__(self, settings: Settings, limits: QueryLimits, begin: Callable[[], Answering] = ForkedProcess) -> None:
+    def __init__(self, settings: Settings, limits: QueryLimits,
+                 begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
         self._settings, self.limits, self._begin = settings, limits, begin
         self._threads = ThreadPoolExecutor(limits.at_once, "query")
         self._free = asyncio.Semaphore(limits.at_once)
         self._waiting = 0
-        self._busy: set[Answering] = set()
+        self._busy: set[ForkedProcess] = set()
         self._beginning = ThreadPoolExecutor(1, "begin")
         self._ready = deque(self._beginning.submit(begin) for _ in range(limits.at_once))
 

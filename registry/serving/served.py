@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from registry.query.forked import ForkedProcess
-from registry.serving.queries import Answering, Queries
+from registry.serving.queries import Queries
 from registry.serving.reading.cards import Cards
 from registry.serving.reading.source import Source
 from registry.serving.settings import Settings
@@ -23,7 +23,7 @@ class Served:
     cards: Cards = field(default_factory=Cards)
 
     @classmethod
-    def of(cls, settings: Settings, begin: Callable[[], Answering] = ForkedProcess) -> Self:
+    def of(cls, settings: Settings, begin: Callable[[], ForkedProcess] = ForkedProcess) -> Self:
         """What there is within these settings; `begin` begins what answers a query."""
         source = Source(settings.path, organiser=settings.organiser, room=settings.room)
         return cls(settings, source, None if settings.queries is None else Queries(settings, settings.queries, begin))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.leaderboards.snapshot import TaskBoards
+from registry.leaderboards.snapshot import TaskAbout, TaskBoards
+from registry.manifest.about import Task
 from registry.reports.page import page
 from tests import chromium
 from tests.benchmarks.figures import Figure
@@ -67,7 +68,8 @@ def _in_browser(folder):
     (first,) = leaderboard(["first"]).standings
     board = replace(leaderboard(["first"]), standings=tuple(
         replace(first, rank=n + 1, system=f"system-{n}", shown=f"system-{n}", score=1 - n / 2000) for n in range(1000)))
-    path.write_text(page(TaskBoards("many", "Many systems", "1", "acc", [board, replace(board, metric="other")])))
+    path.write_text(page(TaskBoards("many", "Many systems", "1", "acc", [board, replace(board, metric="other")],
+                                TaskAbout(Task(id="many")))))
     with chromium.launched() as browser:
         for _ in range(5):
             shown = browser.new_page()

@@ -30,10 +30,6 @@ class Phases:
                 begin = until
         return begin if end is None or begin < end else None
 
-    def shown(self, begin: datetime, end: datetime | None) -> bool:
-        """Whether scores were shown at any time from one moment to another."""
-        return self.seen_from(begin, end) is not None
-
 
 def phases(connection: Connection, task: str) -> Phases:
     """What the log says of when the scores of a task were hidden."""

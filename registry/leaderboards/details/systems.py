@@ -56,7 +56,7 @@ def versions(connection: Connection, task: TaskRow, phases: Phases) -> list[Vers
         ORDER BY test_set.position, s.system_id, s.submission_id"""),
         {"task": task.task_id, "metric": metric.metric_id})
     return [Version(of.test_set, of.team, of.system, of.version, of.created_at, of.late,
-                    of.value if phases.shown(of.created_at, of.replaced) else None) for of in rows]
+                    of.value if phases.seen_from(of.created_at, of.replaced) is not None else None) for of in rows]
 
 
 def runs(connection: Connection, task: TaskRow) -> list[Runs]:

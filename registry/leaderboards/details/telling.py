@@ -51,10 +51,8 @@ class Telling:
 
 def telling_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[Telling]:
     """The items that set each system apart, so many in each of its lists at most."""
-    metric, sign = catalog.primary_metric(connection, task.task_id), "score"
-    if metric.better == "lower":
-        sign = "-score"
-    most = min(limit, LISTED)
+    metric, most = catalog.primary_metric(connection, task.task_id), min(limit, LISTED)
+    sign, back = ("-score", -1) if metric.better == "lower" else ("score", 1)
     rows = connection.execute(text(f"""
         WITH given AS (
             SELECT scoring_id, item_id, avg(score) AS score FROM item_score
@@ -79,7 +77,6 @@ def telling_items(connection: Connection, task: TaskRow, limit: int) -> Iterator
         ORDER BY test_set, track NULLS FIRST, team, system"""),  # noqa: S608 - a whole number, and a column
         {"task": task.slug, "metric": metric.alias}).all()
     keys = _keys(connection, {int(abs(of[1])) for row in rows for of in (*(row.above or ()), *(row.below or ()))})
-    back = -1 if metric.better == "lower" else 1
     for *said, above, below in rows:
         items = [TellingItem(keys[int(abs(item))], back * value, back * others, listed is above, bool(alone))
                  for listed in (above, below) for _, item, value, others, alone in listed or ()]

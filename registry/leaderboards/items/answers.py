@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
@@ -53,10 +53,11 @@ class _Given(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """The answers that are known of an item, and who gives which: the gold, then every run."""
+    """The answers that are known of an item, and who gives which: the golds, and of every run what it says."""
 
     known: list[Known]
-    outputs: list[SystemOutput]
+    golds: list[SystemOutput]
+    said: list[dict[str, Any]]
 
 
 def answered(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
@@ -90,10 +91,10 @@ def _answered(item: Item, of_gold: Mapping[int, tuple[str, str]], given: Iterabl
             number[row.answer_id] = len(known)
             known.append(Known(row.key, row.type, relevance=judged.get(row.key)))
         by_run[row.scoring_id, row.replicate].append(row)
-    outputs = [SystemOutput("gold", said=range(len(of_gold)), returned=len(of_gold), found=len(of_gold))]
+    gold = SystemOutput("gold", said=range(len(of_gold)), returned=len(of_gold), found=len(of_gold))
+    said = []
     for run in runs:
         theirs = sorted(by_run[run.scoring_id, run.replicate], key=lambda row: row.place)
-        outputs.append(SystemOutput(
-            "system", run.team, run.system, run.replicate, said=tuple(number[row.answer_id] for row in theirs),
-            returned=theirs[0].returned if theirs else 0, found=theirs[0].found if theirs else 0))
-    return Answered(known, outputs)
+        said.append({"said": tuple(number[row.answer_id] for row in theirs),
+                     "returned": theirs[0].returned if theirs else 0, "found": theirs[0].found if theirs else 0})
+    return Answered(known, [gold], said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from sqlalchemy import Connection, text
 
@@ -12,8 +11,8 @@ from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.items import Item, Tagged
 from registry.leaderboards.items.answers import Answered, Run, answered
 from registry.leaderboards.items.listed import disagreed
-from registry.leaderboards.items.values import given_values, number_outputs, text_outputs
-from registry.leaderboards.items.view import ItemView, Kind
+from registry.leaderboards.items.values import given_values, numbers, texts
+from registry.leaderboards.items.view import ItemView, Kind, SystemOutput
 from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
@@ -72,14 +71,14 @@ def _views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: 
     facets = _facets(connection, task, test_set)
     said = _said(connection, parsed, kind, chosen, runs, first)
     for item_id, item in chosen.items():
-        golds = [of for of in said[item_id].outputs if of.system is None]
-        responses = [of for of in said[item_id].outputs if of.system is not None]
-        by_run = [{alias: scores.get((item_id, run.scoring_id, run.replicate, alias)) for alias in aliases}
-                  for run in runs]
-        scored = [replace(one, score=of_run[metric.alias], scores=of_run, track=run.track)
-                  for one, run, of_run in zip(responses, runs, by_run, strict=True)]
-        yield ItemView(task.slug, test_set.name, item.key, metric.alias, kind, [*golds, *scored], _tokens(item),
-                       said[item_id].known, item_id - first, facets.get(item_id, ()))
+        known, golds, by_run = said[item_id]
+        outputs = [*golds]
+        for run, of_run in zip(runs, by_run, strict=True):
+            scored = {alias: scores.get((item_id, run.scoring_id, run.replicate, alias)) for alias in aliases}
+            outputs.append(SystemOutput("system", run.team, run.system, run.replicate, track=run.track,
+                                        score=scored[metric.alias], scores=scored, **of_run))
+        yield ItemView(task.slug, test_set.name, item.key, metric.alias, kind, outputs, _tokens(item), known,
+                       item_id - first, facets.get(item_id, ()))
 
 
 def _kind(connection: Connection, test_set: TestSetRow) -> Kind:
@@ -103,9 +102,8 @@ def _said(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping
     """What is said of the items, by their ids, of which `first` is that of the gold's first item."""
     if kind not in ("text", "number"):
         return answered(connection, items, runs, ranking=kind == "ranking")
-    outputs, given = text_outputs if kind == "text" else number_outputs, given_values(connection, parsed, runs)
-    return {item_id: Answered([], outputs(item, runs, [of_run[item_id - first] for of_run in given]))
-            for item_id, item in items.items()}
+    answers, given = texts if kind == "text" else numbers, given_values(connection, parsed, runs)
+    return {item_id: answers(item, [of_run[item_id - first] for of_run in given]) for item_id, item in items.items()}
 
 
 def _tokens(item: Item) -> Sequence[str]:

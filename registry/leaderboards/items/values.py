@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.items import Answer, Item
-from registry.leaderboards.items.answers import Run
+from registry.leaderboards.items.answers import Answered, Run
 from registry.leaderboards.items.view import SystemOutput
 from registry.store import catalog
 from registry.store.row_types import ScoringRow
@@ -24,21 +24,17 @@ def given_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]
     return [found[run.scoring_id][run.replicate] for run in runs]
 
 
-def text_outputs(item: Item, runs: Sequence[Run], answers: Sequence[Answer | None]) -> list[SystemOutput]:
+def texts(item: Item, answers: Sequence[Answer | None]) -> Answered:
     """The texts of an item: its references by their names, and those of all runs."""
     golds = [SystemOutput("gold" if name == "gold" else f"gold {name}", text=reference)
              for name, reference in item.gold.items()]
-    return golds + [SystemOutput("system", run.team, run.system, run.replicate,
-                                 text=None if answer is None else str(answer.value))
-                    for run, answer in zip(runs, answers, strict=True)]
+    return Answered([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
 
 
-def number_outputs(item: Item, runs: Sequence[Run], answers: Sequence[Answer | None]) -> list[SystemOutput]:
+def numbers(item: Item, answers: Sequence[Answer | None]) -> Answered:
     """The numbers of an item: what the gold has, if it has any, and those of all runs."""
-    return [SystemOutput("gold", numbers=_numbers(item.gold))] + [
-        SystemOutput("system", run.team, run.system, run.replicate,
-                     numbers=None if answer is None else _numbers(answer.value))
-        for run, answer in zip(runs, answers, strict=True)]
+    return Answered([], [SystemOutput("gold", numbers=_numbers(item.gold))], [
+        {"numbers": None if answer is None else _numbers(answer.value)} for answer in answers])
 
 
 def _numbers(value: Any) -> Mapping[str, float] | None:

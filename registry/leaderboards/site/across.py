@@ -16,27 +16,22 @@ from registry.leaderboards.snapshot import TaskBoards
 
 @dataclass(frozen=True)
 class Placed:
-    """A system's place on the first leaderboard of one task.
+    """A ranked system on the first leaderboard of one task.
 
     Attributes:
+        team, system: Its name.
         rank: By the score; `low` and `high`: what the board's ranks leave open.
         above: The share of the other ranked systems that it scores above, equal scores counted half; None where there
             are none.
+        wins, losses: Significant differences in its favour and against it.
     """
 
+    team: str
+    system: str
     rank: int
     low: int
     high: int
     above: float | None
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """A ranked system of a task's first leaderboard, with its significant differences there."""
-
-    team: str
-    system: str
-    placed: Placed
     wins: int
     losses: int
 
@@ -48,12 +43,12 @@ class FirstBoard:
     Attributes:
         task: The task's id.
         anonymous: Whether systems have pseudonyms, which are of this task alone.
-        entrants: Its ranked systems.
+        systems: Its ranked systems.
     """
 
     task: str
     anonymous: bool
-    entrants: tuple[Entrant, ...]
+    systems: tuple[Placed, ...]
 
 
 @dataclass(frozen=True)
@@ -97,20 +92,17 @@ class Overview:
 def first_board(of: TaskBoards) -> FirstBoard:
     """The first leaderboard of a task that has one."""
     board = of.primary_first[0]
-    ranked = [(standing, standing.rank, places) for standing, places in zip(
-        board.standings, board.open_places, strict=True) if standing.rank is not None]
-    ranks = sorted(rank for _, rank, _ in ranked)
-    return FirstBoard(of.task, of.about is not None and of.about.anonymous, tuple(
-        Entrant(standing.team, standing.system, _placed(rank, places, ranks), standing.wins, standing.losses)
-        for standing, rank, places in ranked))
+    ranks = sorted(standing.rank for standing in board.standings if standing.rank is not None)
+    return FirstBoard(of.task, of.about.anonymous, tuple(
+        Placed(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
+               _above(standing.rank, ranks), standing.wins, standing.losses)
+        for standing, places in zip(board.standings, board.open_places, strict=True) if standing.rank is not None))
 
 
-def _placed(rank: int, places: tuple[int, int] | None, ranks: Sequence[int]) -> Placed:
-    """A place, of all ranks in order."""
-    low, high = places or (rank, rank)
+def _above(rank: int, ranks: Sequence[int]) -> float | None:
+    """The share of the others, of all ranks in order, that a rank is above."""
     first, after, others = bisect_left(ranks, rank), bisect_right(ranks, rank), len(ranks) - 1
-    above = len(ranks) - after + (after - first - 1) / 2
-    return Placed(rank, low, high, above / others if others else None)
+    return (len(ranks) - after + (after - first - 1) / 2) / others if others else None
 
 
 def overview(boards: Sequence[FirstBoard]) -> Overview | None:
@@ -119,9 +111,9 @@ def overview(boards: Sequence[FirstBoard]) -> Overview | None:
     Names of anonymous tasks are drawn for each task by itself, so these are left out.
     """
     nameless = {of.task for of in boards if of.anonymous}
-    found: dict[tuple[str, str], dict[str, Entrant]] = {}
+    found: dict[tuple[str, str], dict[str, Placed]] = {}
     for board in boards:
-        for of in board.entrants if board.task not in nameless else ():
+        for of in board.systems if board.task not in nameless else ():
             found.setdefault((of.team, of.system), {}).setdefault(board.task, of)
     several = {name: at for name, at in found.items() if len(at) > 1}
     if not several:
@@ -134,12 +126,12 @@ def overview(boards: Sequence[FirstBoard]) -> Overview | None:
     return Overview(there, tuple(systems), tuple(_sentences(len(found), systems, there, nameless)))
 
 
-def _across(team: str, system: str, at: Mapping[str, Entrant]) -> Across:
-    places = {task: of.placed for task, of in at.items()}
-    above = [of.above for of in places.values() if of.above is not None]
-    return Across(team, system, places, sum(of.rank for of in places.values()) / len(places),
-                  sum(above) / len(above) if above else None, sum(of.low == 1 for of in places.values()),
-                  sum(of.wins for of in at.values()), sum(of.losses for of in at.values()))
+def _across(team: str, system: str, places: Mapping[str, Placed]) -> Across:
+    there = places.values()
+    above = [of.above for of in there if of.above is not None]
+    return Across(team, system, places, sum(of.rank for of in there) / len(places),
+                  sum(above) / len(above) if above else None, sum(of.low == 1 for of in there),
+                  sum(of.wins for of in there), sum(of.losses for of in there))
 
 
 def _sentences(n: int, systems: Sequence[Across], tasks: Sequence[str], nameless: set[str]) -> list[str]:

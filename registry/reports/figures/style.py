@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -51,20 +51,16 @@ def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[
         figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
         yield figure
         form = path.suffix.removeprefix(".")
-        canvas = _canvas(form, get_registered_canvas_class)(figure)
+        if form == "pgf":  # matplotlib's own runs LaTeX
+            from registry.reports.figures.pgf import PgfCanvas
+
+            canvas: Any = PgfCanvas(figure)
+        else:
+            canvas = get_registered_canvas_class(form)(figure)
         try:
             getattr(canvas, f"print_{form}")(path, metadata=metadata)  # savefig draws everything twice
         except OSError as error:
             raise StoreError(path, f"cannot write the figure: {error.strerror}") from None
-
-
-def _canvas(form: str, registered: Callable[[str], Any]) -> Any:
-    """What draws a figure in a form."""
-    if form != "pgf":
-        return registered(form)
-    from registry.reports.figures.pgf import PgfCanvas
-
-    return PgfCanvas
 
 
 def check_form(path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import NAMESPACE_URL, uuid5
 
@@ -16,19 +16,6 @@ from registry.reports.page.templates import rendered
 MOST = 100  # entries, the last ones
 _LISTED = 30  # systems that an entry names
 _KINDS = {NewGold: "gold", NewSystems: "systems", Withdrawn: "withdrawn", BestOf: "best"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An entry of the feed."""
-
-    id: str
-    kind: str
-    title: str
-    updated: str
-    link: str
-    organisers: Sequence[str]
-    content: str
 
 
 def feed(changes: Changes, address: str = "") -> str:
@@ -45,11 +32,12 @@ def feed(changes: Changes, address: str = "") -> str:
         _entry(changes.origin, of, address) for of in shown])
 
 
-def _entry(origin: str, of: Change, address: str) -> Entry:
+def _entry(origin: str, of: Change, address: str) -> dict[str, Any]:
     headline, content, view = _told(of)
     link = f"{address}tasks/{quote(of.task)}.html" + (f"#{urlencode(view)}" if view else "")
-    return Entry(_id(f"{origin}|{of.key}"), _KINDS[type(of.what)], f"{of.title or of.task}: {headline}",
-                 _written(of.at), link, of.organisers, content)
+    return {"id": _id(f"{origin}|{of.key}"), "kind": _KINDS[type(of.what)],
+            "title": f"{of.title or of.task}: {headline}", "updated": _written(of.at), "link": link,
+            "organisers": of.organisers, "content": content}
 
 
 def _told(of: Change) -> tuple[str, str, dict[str, str]]:

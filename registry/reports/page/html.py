@@ -25,12 +25,9 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
         home: Where the site's index is, for a link to it.
         folder: Where `pair_files` are, beside the page; None: the page stands alone.
     """
-    task = {"id": contents.task, "title": contents.title, "version": contents.version,
-            "cost_unit": contents.about.declared.cost_unit if contents.about else None}
-    shown = page_data(task, contents.primary_first, contents.items or (), contents.averages, folder,
-                      contents.details)
+    shown = page_data(contents, folder)
     data, beside = embedded(shown), any(board["files"] for board in shown["boards"])
     styled, scripted, about = style(STYLES), script(SCRIPTS), page_about(contents)
-    return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about.preview,
+    return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about["preview"],
                     contents=contents, about=about, home=home, script=scripted, style=styled,
                     data=Markup(data), policy=policy(styled, scripted, beside=beside))  # noqa: S704

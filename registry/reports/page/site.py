@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from registry.leaderboards.site.across import FirstBoard, first_board, overview
 from registry.leaderboards.snapshot import TaskBoards
-from registry.reports.page.data.columns import embedded
-from registry.reports.page.data.site import TaskEntry, searched, task_entry, totals
+from registry.reports.page.data.columns import Json, embedded
+from registry.reports.page.data.site import searched, task_entry, totals
 from registry.reports.page.data.skyline import HEIGHT, WIDTH
 from registry.reports.page.templates import policy, rendered, script, style
 
@@ -24,7 +24,7 @@ _TASKS = 8  # whose ranks it shows one by one
 class Card:
     """A task on the index: what is said of it, the same as HTML, and its first leaderboard beside those of others."""
 
-    entry: TaskEntry
+    entry: Json
     html: Markup
     first: FirstBoard
 
@@ -44,14 +44,14 @@ def site_index(cards: Sequence[Card], left_out: Sequence[str] = ()) -> str:
         left_out: What is said of tasks that have no page.
     """
     across = overview([of.first for of in cards])
-    cards = sorted(cards, key=lambda of: of.entry.compared, reverse=True)
+    cards = sorted(cards, key=lambda of: of.entry["compared"], reverse=True)
     entries = [of.entry for of in cards]
     names, said = searched(entries), totals(entries)
-    newest = max((of.compared for of in entries), default="")
+    newest = max((of["compared"] for of in entries), default="")
     styled, scripted = style(STYLES), script(SCRIPTS)
     return rendered(
         "index.html", heading="Leaderboards", preview=f"{said}; last compared {newest}." if newest else f"{said}.",
-        cards=[of.html for of in cards], links={of.task: of.link for of in entries}, totals=said, newest=newest,
+        cards=[of.html for of in cards], links={of["task"]: of["link"] for of in entries}, totals=said, newest=newest,
         left_out=left_out, across=across, most=_SYSTEMS, each=across is not None and len(across.tasks) <= _TASKS,
         unsearched=names["left_out"], names=Markup(embedded(names["names"])),  # noqa: S704
         style=styled, script=scripted, policy=policy(styled, scripted))

@@ -8,7 +8,7 @@ from registry.errors import HiddenError, InputError, MismatchError
 from registry.leaderboards.ladders import Ladder, ladders
 from registry.leaderboards.site.unshown import unshown
 from registry.leaderboards.snapshot import Snapshot, TaskBoards, detailed, snapshot
-from registry.leaderboards.stored import ALL_PAIRS
+from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 from registry.serving.reading.source import Found, Opened, Source
 from registry.store import catalog
 from registry.store.database import Database
@@ -80,8 +80,7 @@ def _read(opened: Opened, task: str, items: int) -> Shown | Snapshot:
     except HiddenError as hidden:
         return Shown(None, str(hidden), tuple(ladders(connection, task)))
     if not found.boards:
-        raise MismatchError(f"{task}: there is no comparison to show yet; `registry score` and `registry compare` "
-                            "make one")
+        raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
         asked = tuple(questions(connection, Macro(), Choice(task)))
     except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so

@@ -91,7 +91,8 @@ class Source:
         for _ in range(_TRIES):
             if self._known is not None and self._known.holds(Stamp.of(self.path), now()):
                 return self._known
-            self._known = await self._once("state", lambda: _in_thread(self._looking, self._look))
+            self._known = await self._once("state", lambda: _in_thread(
+                self._looking, lambda: self._read(lambda opened: opened.state, None).value))
         return self._known  # type: ignore[return-value]  # as somebody writes all the time
 
     async def kept(self, key: Hashable, make: Callable[[], Awaitable[Found[T]]], size: Callable[[T], int]) -> Found[T]:
@@ -126,10 +127,6 @@ class Source:
     async def draw(self, state: State, work: Callable[[], T]) -> Found[T]:
         """Make something of what was read."""
         return Found(state, await _in_thread(self._pool, work))
-
-    def _look(self) -> State:
-        with self._opened(None) as opened:
-            return opened.state
 
     def _read(self, work: Callable[[Opened], T], at: str | None) -> Found[T]:
         with self._opened(at) as opened:

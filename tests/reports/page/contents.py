@@ -34,7 +34,7 @@ def contents(names=NAMES, items=()):
     board = leaderboard(names, scores)
     boards = [board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
               replace(leaderboard(names[::-1]), metric="p", signature="p|task")]
-    return TaskBoards("task", "A task", "1", "acc", boards, items=items)
+    return TaskBoards("task", "A task", "1", "acc", boards, TaskAbout(Task(id="task")), items=items)
 
 
 def detailed(of, label="yes"):

@@ -33,7 +33,7 @@ def test_columns_sort_and_undefined_scores_stay_last(page):
 def test_the_filter_narrows_the_table_and_says_to_how_many(page):
     page.get_by_label("Filter").fill("A")
     assert systems(page) == ["oak", "ash"]
-    assert page.get_by_role("status").inner_text() == "2 of 4 systems"
+    assert page.locator("#found[role=status]").inner_text() == "2 of 4 systems"
 
 
 def test_metric_and_facet_are_switched_and_a_link_restores_all(page, open_page):

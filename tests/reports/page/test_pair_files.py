@@ -132,7 +132,7 @@ def test_pages_with_room_for_all_pairs_have_no_file_and_the_strictest_policy():
     assert page(contents(), folder="task.pairs") == page(contents())
     assert "trusted-types &#39;none&#39;" in page(contents())
     alone = replace(contents(), boards=[large()])
-    assert page_data({}, alone.boards, [])["boards"][0]["files"] is None
+    assert page_data(alone)["boards"][0]["files"] is None
     assert "strict-dynamic" not in page(alone)
 
 

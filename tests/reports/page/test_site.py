@@ -29,7 +29,7 @@ def placed(names, ranks, lows, task="task", **more):
     board = leaderboard(names, [1 - rank / 10 for rank in ranks])
     return TaskBoards(task, f"Title of {task}", "1", "acc", [replace(board, task=task, standings=tuple(
         replace(of, rank=rank, rank_low=low, rank_high=max(low, len(names)), wins=rank == 1, losses=rank > 1)
-        for of, rank, low in zip(board.standings, ranks, lows, strict=True)), **more)])
+        for of, rank, low in zip(board.standings, ranks, lows, strict=True)), **more)], TaskAbout(Task(id=task)))
 
 
 @pytest.mark.parametrize(("ranks", "lows", "said", "first", "more"), [
@@ -40,9 +40,9 @@ def placed(names, ranks, lows, task="task", **more):
     ((1,), (1,), "One system is ranked:", ("a",), 0)])
 def test_those_to_whom_the_first_place_is_open_are_named(ranks, lows, said, first, more):
     entry = task_entry("tasks/task.html", placed("abcdef"[:len(ranks)], ranks, lows))
-    assert (entry.says, entry.first, entry.more) == (said, first, more)
-    assert entry.boards[0].score == "0.9000"
-    assert entry.boards[0].link == "tasks/task.html#metric=acc&set=test"
+    assert (entry["says"], entry["first"], entry["more"]) == (said, first, more)
+    assert entry["boards"][0]["score"] == "0.9000"
+    assert entry["boards"][0]["link"] == "tasks/task.html#metric=acc&set=test"
 
 
 def test_scores_are_printed_as_on_the_board_and_links_lead_to_each_board():

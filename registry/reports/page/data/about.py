@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from registry.errors import counted
 from registry.identity import plain_value
 from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.snapshot import TaskBoards
-from registry.manifest.about import FACTS
+from registry.leaderboards.snapshot import TaskAbout, TaskBoards
+from registry.manifest.about import FACTS, Task
 from registry.reports.page.data.columns import Json, embedded
 from registry.reports.publishing.citations import bibtex
 
@@ -21,44 +20,18 @@ _LONGEST = 300  # characters of an address, or of the name of a number
 _LINKS = ("paper", "code")
 
 
-@dataclass(frozen=True)
-class Fact:
-    """Something that is known of a task: what, and where to read on if that is an address of the web."""
+def page_about(contents: TaskBoards) -> Json:
+    """What stands at the head and the foot of a page, in words; what the task does not declare is left out.
 
-    name: str
-    text: str
-    address: str | None = None
-
-
-@dataclass(frozen=True)
-class PageAbout:
-    """What stands at the head and the foot of a page.
-
-    Attributes:
-        description: A paragraph on the task.
-        facts: Who held it, when, and so on.
-        provenance: Where the numbers come from.
-        citation: What to cite, as the task declares it; `entry`: the same for BibTeX.
-        preview: What pages that link here show of it.
+    `description` is a paragraph on it, `facts` who held it, when, and so on, `provenance` where the numbers come from,
+    `citation` what to cite, as the task declares it, `entry` the same for BibTeX, and `preview` what pages that link
+    here show of it.
     """
-
-    description: str
-    facts: tuple[Fact, ...]
-    provenance: tuple[Fact, ...]
-    citation: str
-    entry: str
-    preview: str
-
-
-def page_about(contents: TaskBoards) -> PageAbout:
-    """Put into words what is known of a task; what it does not declare is left out."""
-    about = contents.about
-    if about is None:
-        return PageAbout("", (), (), "", "", _preview(contents, ""))
-    task = about.declared
-    return PageAbout(
-        " ".join(task.description.split()), tuple(_facts(contents)), tuple(_provenance(contents)), task.citation or "",
-        bibtex(task, task.date or about.compared), _preview(contents, task.description))
+    about, task = contents.about, contents.about.declared
+    description = " ".join(task.description.split())
+    return {"description": description, "facts": tuple(_facts(task)), "provenance": tuple(_provenance(about)),
+            "citation": task.citation or "", "entry": bibtex(task, task.date or about.compared),
+            "preview": _preview(contents, description)}
 
 
 def web_address(text: Any) -> str | None:
@@ -98,31 +71,31 @@ def _is_shown(name: str, value: Any) -> bool:
     return isinstance(value, int | float) or (name in FACTS and isinstance(value, str))
 
 
-def _facts(contents: TaskBoards) -> Iterator[Fact]:
-    assert contents.about is not None
-    task = contents.about.declared
+def _fact(name: str, text: str, address: str | None = None) -> Json:
+    """Something that is known of a task: what, and where to read on if that is an address of the web."""
+    return {"name": name, "text": text, "address": address}
+
+
+def _facts(task: Task) -> Iterator[Json]:
     deadline = f"{task.deadline:%Y-%m-%d %H:%M %Z}" if task.deadline else None
     told = {"Organisers": ", ".join(task.organisers), "Date": task.date, "Deadline": deadline,
             "Licence": task.licence, "Contact": task.contact, "Task": task.url}
     for name, text in told.items():
         if text:
-            yield Fact(name, text, web_address(text))
+            yield _fact(name, text, web_address(text))
 
 
-def _provenance(contents: TaskBoards) -> Iterator[Fact]:
-    about = contents.about
-    assert about is not None
+def _provenance(about: TaskAbout) -> Iterator[Json]:
     if about.compared:
-        yield Fact("Compared", about.compared)
+        yield _fact("Compared", about.compared)
     if about.computed_by:
-        yield Fact("Computed by", ", ".join(f"{name} {version}" for name, version in about.computed_by.items()))
+        yield _fact("Computed by", ", ".join(f"{name} {version}" for name, version in about.computed_by.items()))
     for test_set, digest in about.gold.items():
-        yield Fact(f"Gold of {test_set}", digest)
-    yield Fact("Licence", about.declared.licence or "none is declared: ask the organisers before you reuse it")
+        yield _fact(f"Gold of {test_set}", digest)
+    yield _fact("Licence", about.declared.licence or "none is declared: ask the organisers before you reuse it")
 
 
-def _preview(contents: TaskBoards, description: str) -> str:
-    said = " ".join(description.split())
+def _preview(contents: TaskBoards, said: str) -> str:
     if not said and contents.boards:
         first = contents.primary_first[0]
         said = f"{counted(len(first.standings), 'system')} on {first.test_set} by {first.metric_title}."
