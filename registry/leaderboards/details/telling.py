@@ -65,7 +65,7 @@ def telling_items(connection: Connection, task: TaskRow, limit: int) -> Iterator
                 min(value, 2) AS worst, bool_and(score IN (0, 1)) AS right_or_wrong
             FROM scored GROUP BY ALL HAVING count(*) > 1),
         held AS (
-            SELECT scored.*, right_or_wrong, (total - value) / (n - 1) AS others, value - others AS gain,
+            SELECT scored.*, right_or_wrong, (total - value) / (n - 1) AS others, round(value - others, 12) AS gain,
                 value = best[1] AND best[1] > best[2] AS is_best, value = worst[1] AND worst[1] < worst[2] AS is_worst
             FROM scored JOIN on_item ON on_item.test_set = scored.test_set AND on_item.item_id = scored.item_id
                 AND on_item.track IS NOT DISTINCT FROM scored.track)
