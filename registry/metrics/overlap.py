@@ -23,7 +23,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import AdditiveMetric, QuotientMetric, check_beta, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric, share
 
 _WIDTH = len(FAMILIES["additive"].columns)
 
@@ -103,17 +103,11 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
         return self.credits(item, answer)[2:]
 
 
-class SpanOverlapF(_OverlapMetric):
+class SpanOverlapF(FScore, _OverlapMetric):
     """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
 
     called = "F{beta:g} with partial credit"
     family = "additive"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, their number, credit of the gold's spans, their number), then zeros."""
