@@ -63,9 +63,10 @@ class ResponsePermutation(PairTest):
         """Count or draw the divisions of each pair's responses."""
         if pairs.matrix.answers_to is None:
             return Permutation().tails(pairs, settings)
-        return Tails.of([self._tail(o, settings) for o in pairs])
+        return super().tails(pairs, settings)
 
-    def _tail(self, o: Observed, settings: Settings) -> Tail:
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Divide the responses of a pair anew."""
         divided = _Divided.of(o)
         n = divided.correct + divided.spurious
         if self.drawn or n > MOST:
