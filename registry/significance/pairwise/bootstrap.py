@@ -32,7 +32,7 @@ from registry.significance.resampled_scores import percentiles, resampled_scores
 from registry.significance.resampling import studentized
 from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
 from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance, tolerances
-from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
 from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
@@ -80,7 +80,7 @@ class Bootstrap(PairTest):
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return runs_refusal(matrix, studentized=self.variant == "studentized") or drawn_runs_refusal(matrix)
+        return drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""

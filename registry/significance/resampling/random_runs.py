@@ -26,7 +26,7 @@ LABELLED = 2**17  # labellings up to which each is tried
 LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
-def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
+def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
     """Say why random runs cannot be tested, or None where they can; each system needs two or more."""
     if matrix.runs is None:
         return None
@@ -41,10 +41,10 @@ def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
         'each: add runs, or set runs = "fixed"')
 
 
-def drawn_runs_refusal(matrix: Matrix) -> str | None:
+def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
     """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
-    if matrix.runs is None:
-        return None
+    if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
+        return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
     return None if not few else (
         f"{counted(few, 'system has', 'systems have')} fewer than {LEAST_DRAWN} runs, and so few cannot be drawn for "
