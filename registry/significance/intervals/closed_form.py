@@ -24,8 +24,7 @@ from registry.parallel.scratch_files import room
 from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
 from registry.significance.crossed.critical import reach
 from registry.significance.crossed.tables import crossing, crossing_refusal
-from registry.significance.distributions.bonett_price import bonett_price
-from registry.significance.distributions.wilson import wilson, wilson_of_counts
+from registry.significance.distributions.proportions import bonett_price, wilson, wilson_of_counts
 from registry.significance.intervals.influence import errors_of_pairs, influences
 from registry.significance.marks import apart, in_both
 from registry.significance.matrix import Matrix
