@@ -78,6 +78,7 @@ class Permutation(PairTest):
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
+    swaps_units = True  # random runs are swapped as a whole
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -85,11 +86,6 @@ class Permutation(PairTest):
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.studentized)
-
-    @property
-    def swaps_units(self) -> bool:
-        """True; random runs are swapped as a whole."""
-        return True
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Pairs of systems that are not exchangeable, though their scores may be equal."""

@@ -40,6 +40,7 @@ class ResponsePermutation(PairTest):
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
+    swaps_units = True
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -49,11 +50,6 @@ class ResponsePermutation(PairTest):
         if matrix.quotient is None or matrix.family != "prf":
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
-
-    @property
-    def swaps_units(self) -> bool:
-        """True."""
-        return True
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Those of swaps: responses are swapped here."""
