@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -41,20 +40,8 @@ from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.exact_tails import exact_tails
 from registry.significance.resampling.draws import swapped_sums
-from registry.significance.resampling.exceedances import (
-    TOLERANCE,
-    ExceedanceCounter,
-    SwapCounter,
-    monte_carlo_tail,
-    monte_carlo_tails,
-)
-from registry.significance.resampling.random_runs import (
-    LABELLED,
-    count_relabelled,
-    least_of_runs,
-    n_labellings,
-    runs_refusal,
-)
+from registry.significance.resampling.exceedances import TOLERANCE, ExceedanceCounter, SwapCounter, monte_carlo_tails
+from registry.significance.resampling.random_runs import relabelled, runs_refusal
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
 from registry.significance.results import Tails
@@ -123,7 +110,7 @@ class Permutation(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
         if pairs.matrix.runs is not None:
-            return _of_runs(pairs, settings)
+            return relabelled(pairs, settings)
         if self.studentized:
             return _studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
@@ -179,16 +166,6 @@ def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
                            coins=o.n_discordant) for o in pairs[few]])
     counts = list(count_swaps(pairs[~few], settings))
     return Tails.joined(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
-
-
-def _of_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Relabel whole runs; the tail is exact where every labelling is tried."""
-    tails = []
-    for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
-        labellings, note = n_labellings(o), least_of_runs(o, settings)
-        tails.append(replace(monte_carlo_tail(extremes, settings.resamples), note=note) if labellings > LABELLED else
-                     Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note))
-    return Tails.of(tails)
 
 
 def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:

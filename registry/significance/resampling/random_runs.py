@@ -8,7 +8,8 @@ runs and units, so it holds for other test sets as well; it needs five runs of e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, groupby, islice
 
 import numpy as np
@@ -16,10 +17,11 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import counted
 from registry.identity import digest_array
-from registry.significance.base import Observed, Settings, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
-from registry.significance.resampling.exceedances import ExceedanceCounter
+from registry.significance.resampling.exceedances import ExceedanceCounter, monte_carlo_tail
+from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
 
 LABELLED = 2**17  # labellings up to which each is tried
@@ -51,21 +53,8 @@ def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | No
         'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
 
 
-def n_labellings(o: Observed) -> int:
-    """The number of ways to relabel the runs of a pair, with as many for each system as it has."""
-    return math.comb(sum(_sizes(o)), _sizes(o)[0])
-
-
-def least_of_runs(o: Observed, settings: Settings) -> str:
-    """Say what the smallest attainable p-value is; two-sided, equally many runs can change sides as a whole."""
-    (m_a, m_b), labellings = _sizes(o), n_labellings(o)
-    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1
-    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
-    return f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
-
-
-def count_relabelled(pairs: Sequence[Observed], settings: Settings) -> list[int]:
-    """Count, for each pair, the relabellings of its runs with a difference at least as extreme as the observed one.
+def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
+    """Test pairs by relabelling whole runs, with as many for each system as it has; exact where all ways are tried.
 
     If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
     are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
@@ -77,7 +66,18 @@ def count_relabelled(pairs: Sequence[Observed], settings: Settings) -> list[int]
         for labels in _labellings(*sizes, settings):
             for member in members:
                 counts[member.pair] += member.extremes(labels)
-    return [counts[o.pair] for o in pairs]
+    return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
+
+
+def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
+    """The tail of so many extreme labellings; its note tells the smallest attainable p-value."""
+    labellings = math.comb(m_a + m_b, m_a)
+    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
+    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
+    note = f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
+    if labellings > LABELLED:
+        return replace(monte_carlo_tail(extremes, settings.resamples), note=note)
+    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
 
 
 class _Counted:
