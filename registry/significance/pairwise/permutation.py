@@ -38,7 +38,7 @@ from registry.significance.exact.signed_sums import MOST_WORK, least_work
 from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.pairwise.exact_tails import exact_tails
+from registry.significance.pairwise.exact_tails import exact_or_drawn
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import TOLERANCE, ExceedanceCounter, SwapCounter, monte_carlo_tails
 from registry.significance.resampling.random_runs import relabelled, runs_refusal
@@ -119,10 +119,8 @@ class Permutation(PairTest):
             return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
         # what will surely be drawn is not looked at: a thread for each of these pairs would be more than its work
         coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
-        exact = exact_tails(_exact, pairs, coarse, settings, settings.execution, "pairs to count")
-        drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
-        return Tails.joined(len(pairs), [(np.array(list(exact), dtype=np.int64), Tails.of(list(exact.values()))),
-                                         (drawn, _monte_carlo(pairs[drawn], settings))])
+        return exact_or_drawn(_exact, lambda rest: _monte_carlo(rest, settings), pairs, coarse, settings,
+                              "pairs to count")
 
 
 def _of_coins(for_a: Ints, for_b: Ints, matrix: Matrix, settings: Settings) -> Tails:
