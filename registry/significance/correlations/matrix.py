@@ -21,10 +21,10 @@ from registry.significance.correlations.coefficients import weighted_kendall, we
 from registry.significance.correlations.swaps import (
     Bits,
     Swapped,
-    SwappedKendall,
-    SwappedPearson,
-    SwappedSpearman,
     ranks,
+    swapped_kendall,
+    swapped_pearson,
+    swapped_spearman,
     z_scores,
 )
 from registry.significance.matrix import Matrix
@@ -55,9 +55,9 @@ class Coefficient:
     swapped: Callable[[Floats, Floats, Floats], Swapped]
 
 
-PEARSON = Coefficient("pearson", weighted_pearson, z_scores, SwappedPearson.of)
-SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, SwappedSpearman.of)
-KENDALL = Coefficient("kendall", weighted_kendall, ranks, SwappedKendall.of)
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
+SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, swapped_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, ranks, swapped_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
