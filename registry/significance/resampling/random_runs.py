@@ -8,7 +8,7 @@ runs and units, so it holds for other test sets as well; it needs five runs of e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations, groupby, islice
 
@@ -62,10 +62,10 @@ def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
     """
     counts = {o.pair: 0 for o in pairs}
     for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
-        members = [_Counted(o, settings) for o in group]
+        counters = [(o.pair, _counter(o, settings)) for o in group]
         for labels in _labellings(*sizes, settings):
-            for member in members:
-                counts[member.pair] += member.extremes(labels)
+            for pair, count in counters:
+                counts[pair] += count(labels)
     return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
 
 
@@ -80,27 +80,22 @@ def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
     return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
 
 
-class _Counted:
-    """A pair by the sums of its runs, [runs, columns]: A's, then B's."""
+def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
+    """Counts the labellings of a pair's runs with a difference at least as extreme as the observed one."""
+    assert o.matrix.runs is not None
+    matrix = additive(o.matrix)
+    sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
 
-    def __init__(self, o: Observed, settings: Settings) -> None:
-        assert o.matrix.runs is not None
-        self.matrix, self.pair = additive(o.matrix), o.pair
-        self.sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])
-        given = np.repeat((1.0, 0.0), _sizes(o))[None]
-        bar = extremity(self._differences(given), settings.alternative)
-        slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
-        self.counter = ExceedanceCounter(bar - slack, settings.alternative)
+    def scores(labels: Floats) -> Floats:
+        return matrix.score(_average(matrix, labels @ sums, labels.sum(axis=1, keepdims=True)))
 
-    def extremes(self, labels: Floats) -> int:
-        """How many labellings have a difference at least as extreme as the observed one."""
-        return int(self.counter(self._differences(labels)))
+    def differences(labels: Floats) -> Floats:
+        return matrix.difference(scores(labels), scores(1 - labels))
 
-    def _differences(self, labels: Floats) -> Floats:
-        return self.matrix.difference(self._scores(labels), self._scores(1 - labels))
-
-    def _scores(self, labels: Floats) -> Floats:
-        return self.matrix.score(_average(self.matrix, labels @ self.sums, labels.sum(axis=1, keepdims=True)))
+    given = np.repeat((1.0, 0.0), _sizes(o))[None]
+    slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
+    count = ExceedanceCounter(extremity(differences(given), settings.alternative) - slack, settings.alternative)
+    return lambda labels: int(count(differences(labels)))
 
 
 def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
