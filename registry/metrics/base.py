@@ -181,6 +181,16 @@ def needed_module(name: str, metric: Metric) -> Any:
         raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
 
 
+class FScore(Metric):
+    """A metric that weighs recall by the square of `beta`."""
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_beta(self.beta, self.name)
+
+
 def check_beta(beta: float, name: str) -> None:
     """Refuse a weight of recall that no F-score has."""
     if not 0 <= beta <= 1000:

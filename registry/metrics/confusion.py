@@ -18,7 +18,7 @@ from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, check_beta, share
+from registry.metrics.base import AdditiveMetric, FScore, share
 
 NO_LABEL = 0  # of an item without an answer
 
@@ -128,16 +128,10 @@ class LabelR(_ByClass):
         return correct, gold
 
 
-class LabelF(_ByClass):
+class LabelF(FScore, _ByClass):
     """F-beta of labels: the harmonic mean of precision and recall of a class, recall weighted by beta squared."""
 
     citation = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     @property
     def measure(self) -> str:

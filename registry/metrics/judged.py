@@ -34,13 +34,10 @@ class JudgedMean(AdditiveMetric):
     citation = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Cochran 1977, chapter 7"
     scorer = "ppi-python"
     unbounded = True
+    filled = FAMILIES["additive"].columns[:len(COLUMNS)]
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     slope: float | None = None
-
-    @property
-    def filled(self) -> tuple[str, ...]:
-        return FAMILIES[self.family].columns[:len(COLUMNS)]
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give what the item adds to the sums that `registry.judged.COLUMNS` names, then zeros."""

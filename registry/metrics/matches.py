@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.arrays import Flags, Floats
 from registry.items import Answer, Item
-from registry.metrics.base import Quotient, QuotientMetric, check_beta
+from registry.metrics.base import FScore, Quotient, QuotientMetric
 
 
 class MatchMetric(QuotientMetric):
@@ -58,16 +58,10 @@ class Recall(MatchMetric):
     coefficients = ((1, 0, 0), (0, 0, 1))  # true positives over gold
 
 
-class FBeta(MatchMetric):
+class FBeta(FScore, MatchMetric):
     """The harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
 
     called = "F{beta:g}"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     @property
     def quotient(self) -> Quotient:

@@ -14,7 +14,7 @@ Precision and recall have numerators of their own, so that F is no quotient of t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Literal
 
@@ -23,7 +23,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import AdditiveMetric, QuotientMetric, check_beta, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric, share
 
 _WIDTH = len(FAMILIES["additive"].columns)
 
@@ -50,37 +50,35 @@ class _OverlapMetric(AdditiveMetric):
         return sorted(span for span in spans if self.type in (None, span.type))
 
     def _credit(self, spans: list[Span], others: list[Span]) -> float:
-        covers = {type_: _Cover([other for other in others if other.type == type_])
-                  for type_ in {other.type for other in others}}
-        nothing = _Cover([])
-        shared = [covers.get(span.type, nothing).shared_with(span) for span in spans]
+        covers = {type_: _cover([other for other in others if other.type == type_])
+                  for type_ in {other.type for other in (*spans, *others)}}
+        shared = [covers[span.type](span.end) - covers[span.type](span.start) for span in spans]
         if self.credit == "any":
             return sum(n > 0 for n in shared)
         return sum(n / (span.end - span.start) for n, span in zip(shared, spans, strict=True))
 
 
-class _Cover:
-    """The positions that lie in any of some spans, which come in order: as intervals, since spans may be very long."""
+def _cover(spans: list[Span]) -> Callable[[int], int]:
+    """Counts how many positions below one lie in any of some spans, which come in order.
 
-    def __init__(self, spans: list[Span]) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        for span in spans:
-            if self._ends and span.start <= self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], span.end)
-            else:
-                self._starts.append(span.start)
-                self._ends.append(span.end)
-        lengths = (end - start for start, end in zip(self._starts, self._ends, strict=True))
-        self._before = [0, *accumulate(lengths)]  # how many positions lie in the intervals before each
+    They are kept as intervals, since spans may be very long.
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    for span in spans:
+        if ends and span.start <= ends[-1]:
+            ends[-1] = max(ends[-1], span.end)
+        else:
+            starts.append(span.start)
+            ends.append(span.end)
+    lengths = (end - start for start, end in zip(starts, ends, strict=True))
+    before = [0, *accumulate(lengths)]  # how many positions lie in the intervals before each
 
-    def shared_with(self, span: Span) -> int:
-        """Count the positions of a span that lie in these."""
-        return self._below(span.end) - self._below(span.start)
+    def below(position: int) -> int:
+        n = bisect_left(starts, position)  # intervals that start below
+        return before[n] - max(0, ends[n - 1] - position) if n else 0
 
-    def _below(self, position: int) -> int:
-        n = bisect_left(self._starts, position)  # intervals that start below
-        return self._before[n] - max(0, self._ends[n - 1] - position) if n else 0
+    return below
 
 
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
@@ -103,17 +101,11 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
         return self.credits(item, answer)[2:]
 
 
-class SpanOverlapF(_OverlapMetric):
+class SpanOverlapF(FScore, _OverlapMetric):
     """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
 
     called = "F{beta:g} with partial credit"
     family = "additive"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, their number, credit of the gold's spans, their number), then zeros."""

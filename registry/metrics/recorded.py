@@ -23,6 +23,7 @@ class Recorded(NamedStatistics):
     """
 
     citation = "that of the metric"
+    has_worst = False
 
     of: str = field(kw_only=True)
     columns: tuple[str, ...] = field(kw_only=True)
@@ -59,10 +60,6 @@ class Recorded(NamedStatistics):
     def without_answer(self, item: Item) -> tuple[float, ...]:
         """Refuse the item: what it would count is not known."""
         raise self.unanswered(item)
-
-    @property
-    def has_worst(self) -> bool:
-        return False
 
     def score(self, sums: Floats) -> Floats:
         """Score as the other metric does."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from registry.errors import InputError
-from registry.metrics.base import check_beta, needed_module
+from registry.metrics.base import FScore, needed_module
 from registry.metrics.retrieval import Judgments, Run, TrecEvalMetric
 
 
@@ -62,19 +62,13 @@ class SetRecall(_RelevantMetric):
     citation = "van Rijsbergen 1979, chapter 7"
 
 
-class SetFBeta(_RelevantMetric):
+class SetFBeta(FScore, _RelevantMetric):
     """F-beta of all documents that are retrieved, recall weighted by beta squared (trec_eval's parameter is that)."""
 
     called = "F{beta:g} of all retrieved"
     name = "set_F"
     measure = "SetF"
     citation = "van Rijsbergen 1979, chapter 7"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         return self.calculated({"beta": self.beta**2}, judgments, run)

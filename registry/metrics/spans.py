@@ -9,7 +9,7 @@ from typing import Literal
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span, Tagged
-from registry.metrics.base import Quotient, QuotientMetric, check_beta
+from registry.metrics.base import FScore, Quotient, QuotientMetric
 from registry.metrics.boundaries import overlapping, right_by_first, right_by_type, same_boundaries
 from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
 from registry.values import TERSE
@@ -100,16 +100,10 @@ class SpanPartialR(_PartialMetric):
     coefficients = ((2, 1, 0, 0, *_UNUSED), (0, 0, 0, 2, *_UNUSED))
 
 
-class SpanPartialF(_PartialMetric):
+class SpanPartialF(FScore, _PartialMetric):
     """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
 
     called = "F{beta:g} with half credit for overlap"
-
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_beta(self.beta, self.name)
 
     @property
     def quotient(self) -> Quotient:

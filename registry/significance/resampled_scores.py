@@ -14,7 +14,7 @@ from registry.significance.base import Settings
 from registry.significance.correlations.matrix import PairMatrix, resampled_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.draws import resampled_sums
+from registry.significance.resampling.draws import BLOCK, resampled_sums
 from registry.significance.resampling.random_runs import crossed_scores
 from registry.significance.shared_draws import Resampled
 
@@ -66,10 +66,8 @@ def _drawn(matrix: Matrix, settings: Settings) -> Floats:
     else:
         blocks = resampled_sums(matrix.statistics, *draws, additive(matrix).score, settings.execution, matrix.strata)
     scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
-    at = 0
-    for block in blocks:
-        scores[:, at:at + len(block)] = block.T  # a system's scores lie together
-        at += len(block)
+    for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
+        scores[:, at:at + BLOCK] = block.T  # a system's scores lie together
     return scores.T
 
 

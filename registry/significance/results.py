@@ -20,6 +20,7 @@ from registry.significance.base import METHODS, Method, ObservedPairs, PairResul
 Places = slice | NDArray[Any]  # also a mask
 
 NOT_DRAWN = -1  # in the place of the number of draws
+_TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "note": np.int32, "coins": np.int64}  # or float64
 _COUNTED = 1000  # coins up to which 2^-coins does not underflow
 
 
@@ -73,15 +74,6 @@ class _Columns:
         return replace(self, note=codes, notes=tuple(notes))
 
 
-def named(rows: Sequence[Any]) -> dict[str, Any]:
-    """The columns of methods, draws and notes, from objects that have these by name."""
-    notes = {"": 0}
-    codes = [notes.setdefault(row.note, len(notes)) for row in rows]
-    return {"method": np.array([METHODS.index(row.method) for row in rows], dtype=np.uint8),
-            "resamples": np.array([NOT_DRAWN if row.resamples is None else row.resamples for row in rows], np.int64),
-            "note": np.array(codes, dtype=np.int32), "notes": tuple(notes)}
-
-
 @dataclass(frozen=True, eq=False)
 class Tails(_Columns):
     """The tails of many pairs; attributes are those of `Tail`."""
@@ -94,10 +86,13 @@ class Tails(_Columns):
     @classmethod
     def of(cls, tails: Sequence[Tail]) -> Tails:
         """Make columns of single tails."""
-        numbers: dict[str, Any] = {
-            name: np.array([getattr(tail, name) for tail in tails], dtype=np.float64)
-            for name in ("log_p", "p", "p_low", "p_high", "ci_low", "ci_high", "statistic", "favours")}
-        return cls(coins=np.array([tail.coins for tail in tails], dtype=np.int64), **numbers, **named(tails))
+        notes = {"": 0}
+        values = {of.name: [getattr(tail, of.name) for tail in tails] for of in fields(cls) if of.name != "notes"} | {
+            "method": [METHODS.index(tail.method) for tail in tails],
+            "resamples": [NOT_DRAWN if tail.resamples is None else tail.resamples for tail in tails],
+            "note": [notes.setdefault(tail.note, len(notes)) for tail in tails]}
+        columns = {name: np.array(column, dtype=_TYPES.get(name, np.float64)) for name, column in values.items()}
+        return cls(**columns, notes=tuple(notes))
 
     @classmethod
     def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
@@ -114,9 +109,8 @@ class Tails(_Columns):
         usual = {of.name: math.nan for of in fields(cls)} | {
             "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "note": int(bool(note)),
             "coins": 0} | columns
-        types = {"method": np.uint8, "resamples": np.int64, "note": np.int32, "coins": np.int64}
         del usual["notes"]
-        full = {name: np.broadcast_to(np.asarray(value, dtype=types.get(name, np.float64)), log_p.shape)
+        full = {name: np.broadcast_to(np.asarray(value, dtype=_TYPES.get(name, np.float64)), log_p.shape)
                 for name, value in usual.items()}
         return cls(**full, notes=("", note) if note else ("",))
 
@@ -159,15 +153,6 @@ class PairResults(_Columns, Sequence[PairResult]):
     n_units: Ints
     n_discordant: Ints
     favours: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, results: Sequence[PairResult]) -> PairResults:
-        """Make columns of single results."""
-        names = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "statistic")
-        types = dict.fromkeys(names, np.float64) | {"n_units": np.int64, "n_discordant": np.int64, "favours": np.int8}
-        numbers: dict[str, Any] = {name: np.array([getattr(result, name) for result in results], dtype=type_)
-                                   for name, type_ in types.items()}
-        return cls(**numbers, **named(results))
 
     @classmethod
     def made(cls, observed: ObservedPairs, tails: Tails) -> PairResults:

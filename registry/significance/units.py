@@ -10,7 +10,6 @@ from registry.significance.base import Observed, ObservedPairs
 from registry.significance.matrix import Matrix, additive
 
 ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
-_AT_ONCE = 2**20  # statistics that are scored at a time
 _FEW = 128  # units of a pair that are looked at, at a time
 
 
@@ -20,13 +19,11 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
     One item has a Matthews correlation of 0, right or wrong, and Cohen's kappa of 0 if it is wrong and none if it is
     right: the systems differ, the scores of their units do not.
     """
-    known, statistics = np.unique(matrix.observed), matrix.statistics
-    if len(known) < 2 or matrix.is_mean:
+    if len(np.unique(matrix.observed)) < 2 or matrix.is_mean:
         return None
-    known = known[:0]
-    some = max(1, _AT_ONCE // max(1, statistics[:1].size))
-    for at in range(0, len(statistics), some):
-        scores = additive(matrix).score(statistics[at:at + some])
+    known = np.empty(0)
+    for some in matrix.by_block():
+        scores = additive(matrix).score(some)
         known = np.unique(np.append(known, scores[~np.isnan(scores)]))
         if len(known) > 1:
             return None

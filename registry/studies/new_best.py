@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -51,17 +52,13 @@ class NewBest(BoardStudy):
     least: ClassVar = 1
     every_metric: ClassVar = True
     by_response: ClassVar = False
+    usual = MappingProxyType({"resamples": _DRAWS})  # p-values can be as small as the levels of fixed histories
     submissions: int = option(200, "Over how many submissions alpha is spent; later ones are never new bests.", least=2)
     release: Literal["scores", "ladder"] = option("scores", "What submitters saw of earlier submissions.")
     step: float | None = option(None, "By how much a score must be better for the Ladder to show it; 0: by the "
                                 "standard error of the difference. The task's if none is given, else 0.01.", least=0)
     lowest: float = option(0.0, "The lowest score of the metric; the Ladder's values are counted from it.")
     highest: float = option(1.0, "The highest score of the metric.")
-
-    @property
-    def usual(self) -> Mapping[str, Any]:
-        """So many draws that p-values can be as small as the levels that fixed histories have."""
-        return {"resamples": _DRAWS}
 
     def subjects(self, connection: Connection, task: TaskRow, request: Request,
                  choice: Choice) -> Iterator[BoardSubject]:

@@ -18,7 +18,7 @@ from registry.significance.rank_cautions import rank_cautions
 from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
 from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
-from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.store.row_types import TaskRow
 
 Ends = tuple[float, float]
@@ -66,8 +66,7 @@ def why_not(board: Board) -> str | None:
     """Say why a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on items of their own"
-    return runs_refusal(board.matrix, studentized=False) or drawn_runs_refusal(
-        board.matrix) or resampling_refusal(board.matrix.by_unit)
+    return drawn_runs_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
 
 
 def rank_distributions(connection: Connection, task_row: TaskRow, request: Request,

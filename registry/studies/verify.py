@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -54,7 +54,8 @@ def verify_studies(database: Database, task: str | None, results: str, execution
                               f"{_short(left[0])}, were not made again; `--results ID` makes one")
     for row in chosen:
         try:
-            verified.faults += _differences(_remade(database, row, execution, load), elsewhere=row.run_id in elsewhere)
+            remade = _remade(database, row, execution, load)
+            verified.faults += _differences(row, *remade, elsewhere=row.run_id in elsewhere)
             verified.count("study", 1)
         except RegistryError as error:
             verified.notes.append(f"{_short(row)} is not made again: {error}")
@@ -76,17 +77,8 @@ def _chosen(connection: Connection, task: str | None, results: str) -> tuple[lis
     return [row for row in rows if row.signature.rpartition("id:")[2] == results.rpartition("id:")[2]], []
 
 
-@dataclass(frozen=True)
-class _Remade:
-    """A kept study, and what is found when it is made again."""
-
-    kept: Row[Any]
-    result: str
-    signature: StudySignature
-
-
-def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> _Remade:
-    """Make a study again."""
+def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
+    """Make a study again: its result, and its signature."""
     past = PastDatabase(database.path, row.signature, lambda note: None, organiser=not row.is_anonymous)  # noqa: ARG005
     with past.reading() as connection:
         if row.is_anonymous and row.slug not in concealed_of(connection).anonymous:
@@ -94,8 +86,8 @@ def _remade(database: Database, row: Row[Any], execution: Execution, load: Load)
         question = _question(connection, row, execution, load)
         case = question.subject.load(connection, Parts())
     finding = question.study.run(case)
-    return _Remade(row, json.dumps(plain_value(asdict(finding)), ensure_ascii=False),
-                   question.subject.signature(case, question.digest))
+    return (json.dumps(plain_value(asdict(finding)), ensure_ascii=False),
+            str(question.subject.signature(case, question.digest)))
 
 
 def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> Question:
@@ -127,15 +119,15 @@ def _question(connection: Connection, row: Row[Any], execution: Execution, load:
     raise RegistryError("what it was made of is not what is there of then")
 
 
-def _differences(remade: _Remade, *, elsewhere: bool) -> Iterator[Fault]:
+def _differences(kept: Row[Any], result: str, signature: str, *, elsewhere: bool) -> Iterator[Fault]:
     """What is kept of a study otherwise than it was made again."""
-    kept, name = remade.kept, _short(remade.kept)
-    if kept.result != remade.result:
-        apart = deviation(json.loads(kept.result), json.loads(remade.result))
+    name = _short(kept)
+    if kept.result != result:
+        apart = deviation(json.loads(kept.result), json.loads(result))
         yield Fault("rounded" if elsewhere and apart <= TOLERANCE else "altered", "study", name,
                     "its result is not the one that it has when made again")
-    if kept.signature != str(remade.signature):
-        yield Fault("altered", "study", name, f"its signature is {remade.signature} when made again")
+    if kept.signature != signature:
+        yield Fault("altered", "study", name, f"its signature is {signature} when made again")
 
 
 def _short(row: Row[Any]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.significance import McNemar, PairTest, Permutation
-from registry.significance.histories.spending import largest_log_p, new_bests
+from registry.significance.histories.spending import new_bests
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA, settings
 from tests.validity.populations import binary, documents
@@ -45,7 +45,7 @@ class FalseNewBest:
 
 def _largest(log_p, against, n):
     """Of every submission the logarithm of its largest p-value against those before it; of the first 0."""
-    return np.array([0.0, *(largest_log_p([p for p, (later, _) in zip(log_p, against, strict=True) if later == at])
+    return np.array([0.0, *(np.max([p for p, (later, _) in zip(log_p, against, strict=True) if later == at])
                             for at in range(1, n))])
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from registry.significance import Bootstrap, Fisher, MatchedT, McNemar, Permutation, ResponsePermutation
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN
-from registry.significance.distributions.clopper_pearson import clopper_pearson
+from registry.significance.distributions.proportions import clopper_pearson
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.studies.judge import _biases
 from tests.validity import theory

@@ -21,14 +21,14 @@ from registry.significance.correlations.coefficients import weighted_kendall, we
 from registry.significance.correlations.swaps import (
     Bits,
     Swapped,
-    SwappedKendall,
-    SwappedPearson,
-    SwappedSpearman,
     ranks,
+    swapped_kendall,
+    swapped_pearson,
+    swapped_spearman,
     z_scores,
 )
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.draws import BLOCK, resamples_of, swaps, units_by_stratum
+from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
 from registry.significance.units import ROUNDING
 
 Used = TypeVar("Used")
@@ -55,9 +55,9 @@ class Coefficient:
     swapped: Callable[[Floats, Floats, Floats], Swapped]
 
 
-PEARSON = Coefficient("pearson", weighted_pearson, z_scores, SwappedPearson.of)
-SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, SwappedSpearman.of)
-KENDALL = Coefficient("kendall", weighted_kendall, ranks, SwappedKendall.of)
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
+SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, swapped_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, ranks, swapped_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
@@ -121,15 +121,12 @@ def resampled_correlations(matrix: PairMatrix, resamples: int, seed: int, execut
     Yields:
         Scores [draws, systems], block by block in their order.
     """
-    return execution.map(partial(_resampled_block, matrix, seed), list(_parts(resamples, BLOCK)))
+    return execution.map(partial(_resampled_block, matrix, seed), blocks(resamples))
 
 
-def _resampled_block(matrix: PairMatrix, seed: int, draws: range) -> Floats:
-    counts = np.empty((len(draws), matrix.n_units))
-    for stratum, units in units_by_stratum(matrix.unit_strata, matrix.n_units):
-        for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, seed, stratum):
-            counts[rows, units] = some
-    return matrix.weighted(counts)
+def _resampled_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
+    counts = resampled_counts(matrix.unit_strata, matrix.n_units, seed, numbered)
+    return matrix.weighted(counts.astype(np.float64))
 
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,

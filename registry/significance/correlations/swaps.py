@@ -12,8 +12,7 @@ less the odd part. The odd part is linear in s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +34,10 @@ from registry.significance.correlations.coefficients import (
 from registry.significance.units import midranks
 
 Bits = NDArray[np.uint8]
+# the scores [draws] of two systems, from swaps [draws, items] that are 1 for an item that is swapped, else 0
+Swapped = Callable[[Bits], tuple[Floats, Floats]]
 
 _NOTHING = 1e-12  # the share of a sum of squares that is rounding, where a spread should be 0
-
-
-class Swapped(Protocol):
-    """Scores two systems whose predictions are swapped in some items."""
-
-    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
-        """The scores [draws] of both, where `swaps` [draws, items] is 1 for an item that is swapped, else 0."""
 
 
 def z_scores(values: Floats) -> Floats:
@@ -62,33 +56,25 @@ def ranks(values: Floats) -> Floats:
     return midranks(values, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class SwappedPearson:
+def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
 
     `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
     """
+    gold = z_scores(y)
+    sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
+    first, moves, both = sums_a.sum(axis=0), sums_b - sums_a, (sums_a + sums_b).sum(axis=0)
 
-    first: Floats
-    moves: Floats
-    both: Floats
-
-    @classmethod
-    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedPearson:
-        """Prepare the swaps of z-scores."""
-        gold = z_scores(y)
-        sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
-        return cls(sums_a.sum(axis=0), sums_b - sums_a, (sums_a + sums_b).sum(axis=0))
-
-    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
-        """Score both systems, [draws] each."""
-        sums = self.first + swaps.astype(np.float64) @ self.moves
-        return self._score(sums), self._score(self.both - sums)
-
-    def _score(self, sums: Floats) -> Floats:
-        squares = len(self.moves) * sums[:, 1]
+    def score(sums: Floats) -> Floats:
+        squares = len(moves) * sums[:, 1]
         spread = squares - sums[:, 0] ** 2
         return quotient(sums[:, 2], np.where(spread > _NOTHING * squares, spread, 0), np.ones(1))
+
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
+        sums = first + swaps.astype(np.float64) @ moves
+        return score(sums), score(both - sums)
+
+    return scores
 
 
 def _held(both: Groups, swaps: Bits) -> tuple[Bits, Floats]:
@@ -103,80 +89,59 @@ def _sizes(both: Groups, through: Floats) -> tuple[Floats, Floats]:
     return of_a, np.diff(both.ends, prepend=-1) - of_a
 
 
-@dataclass(frozen=True, eq=False)
-class SwappedSpearman:
+def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Spearman's rho after swaps of ranks.
 
     `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
     gold ranks from their mean, once for A's and once for B's predictions; `sum_of_squares` is that of one system's, and
     `odd` [items] the odd part's coefficients.
+
+    The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both: the
+    sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
     """
+    both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * ranks(y) - (len(y) + 1), 2)
+    everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
+    count, pulled = both.by_item(imbalances(everything))
+    pulled_a, pulled_b = np.split(deviations * count - pulled, 2)
+    sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
 
-    both: Groups
-    deviations: Floats
-    sum_of_squares: Floats
-    odd: Floats
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
+        held, through = _held(both, swaps)
+        of_a = dot(both.by_item(imbalances(through)), deviations * held)
+        of_b = of_a - 2 * (_stays(swaps) @ odd)
+        sizes_a, sizes_b = _sizes(both, through)
+        return (quotient(of_a, rank_spread(sizes_a), sum_of_squares),
+                quotient(of_b, rank_spread(sizes_b), sum_of_squares))
 
-    @classmethod
-    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedSpearman:
-        """Prepare the swaps of ranks.
-
-        The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both:
-        the sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
-        """
-        both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * ranks(y) - (len(y) + 1), 2)
-        everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
-        count, pulled = both.by_item(imbalances(everything))
-        of_a, of_b = np.split(deviations * count - pulled, 2)
-        return cls(both, deviations, np.array([deviations @ deviations / 2]), (of_a - of_b) / 4)
-
-    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
-        """Score both systems, [draws] each."""
-        held, through = _held(self.both, swaps)
-        of_a = dot(self.both.by_item(imbalances(through)), self.deviations * held)
-        of_b = of_a - 2 * (_stays(swaps) @ self.odd)
-        sizes_a, sizes_b = _sizes(self.both, through)
-        return (quotient(of_a, rank_spread(sizes_a), self.sum_of_squares),
-                quotient(of_b, rank_spread(sizes_b), self.sum_of_squares))
+    return scores
 
 
-@dataclass(frozen=True, eq=False)
-class SwappedKendall:
+def swapped_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Kendall's tau-b after swaps of ranks.
 
     What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
     part is `constant` + s `even` s, with the rows of a triangular matrix in pieces; four times the odd part is `odd` s.
     `spread` is twice the number of pairs that the gold does not tie.
     """
+    constant, even, odd = 0, [], np.zeros(len(y))
+    for at in range(0, len(y), ROWS):
+        gold = np.triu(signs(y, y, at))
+        aa, ab, ba, bb = (gold * signs(i, j, at) for i in (a, b) for j in (a, b))
+        constant += int((aa + ab + ba + bb).sum())
+        even.append(aa - ab - ba + bb)
+        odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
+        odd[at:] += (aa - ab + ba - bb).sum(axis=0)
+    both, spread = Groups.of(np.concatenate([a, b])), untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
 
-    both: Groups
-    constant: int
-    even: tuple[NDArray[np.int8], ...]
-    odd: Floats
-    spread: Floats
-
-    @classmethod
-    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedKendall:
-        """Prepare the swaps of ranks."""
-        constant, even, odd = 0, [], np.zeros(len(y))
-        for at in range(0, len(y), ROWS):
-            gold = np.triu(signs(y, y, at))
-            aa, ab, ba, bb = (gold * signs(i, j, at) for i in (a, b) for j in (a, b))
-            constant += int((aa + ab + ba + bb).sum())
-            even.append(aa - ab - ba + bb)
-            odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
-            odd[at:] += (aa - ab + ba - bb).sum(axis=0)
-        spread = untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
-        return cls(Groups.of(np.concatenate([a, b])), constant, tuple(even), odd, spread)
-
-    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
-        """Score both systems, [draws] each."""
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
         stays = _stays(swaps)
-        even = self.constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(self.even))
-        odd = stays @ self.odd
-        sizes_a, sizes_b = _sizes(self.both, _held(self.both, swaps)[1])
-        return (quotient((even + odd) / 2, untied(sizes_a), self.spread),
-                quotient((even - odd) / 2, untied(sizes_b), self.spread))
+        even_part = constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(even))
+        odd_part = stays @ odd
+        sizes_a, sizes_b = _sizes(both, _held(both, swaps)[1])
+        return (quotient((even_part + odd_part) / 2, untied(sizes_a), spread),
+                quotient((even_part - odd_part) / 2, untied(sizes_b), spread))
+
+    return scores
 
 
 def _stays(swaps: Bits) -> NDArray[np.float32]:

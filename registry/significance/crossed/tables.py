@@ -6,7 +6,7 @@ F-scores and BLEU as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,9 +35,16 @@ class Crossing:
     shared: tuple[bool, ...]
     tables: list[Floats]
 
-    def pair(self, a: int, b: int) -> CrossedPair:
-        """The tables of two systems."""
-        return CrossedPair((self.tables[a], self.tables[b]), self.shared)
+    def pair(self, a: int, b: int | None) -> CrossedPair:
+        """The tables of two systems, or of one beside a score that never moves."""
+        table = self.tables[a]
+        return CrossedPair((table, np.zeros_like(table) if b is None else self.tables[b]), self.shared)
+
+    def bounds(self, pairs: Iterable[tuple[int, int | None]], over: str) -> tuple[Floats, Floats]:
+        """What sources add to squared errors (`CrossedPair.bounds`), and their degrees, [pairs, sources] each."""
+        found = [self.pair(a, b).bounds(self.axes(over)) for a, b in pairs]
+        return (np.array([[source.squared for source in of_pair] for of_pair in found]),
+                np.array([[source.degrees for source in of_pair] for of_pair in found], dtype=np.float64))
 
     def axes(self, over: str) -> Axes:
         """The axes that are random where a conclusion is to hold `over` what is called so, or over `all`."""
@@ -51,7 +58,7 @@ def crossing_refusal(matrix: Matrix) -> str | None:
     their own runs.
     """
     if matrix.factors is None:
-        return runs_refusal(matrix, studentized=False)
+        return runs_refusal(matrix)
     factors = {frozenset(of_run) for of_system in matrix.factors for of_run in of_system or ({},)}
     if len(factors) > 1:
         return ("runs are told apart by different things; let all patterns name the same of run, prompt, annotator and "

@@ -109,10 +109,7 @@ class ExactMcNemar(Design):
     """
 
     discordance: float
-
-    @property
-    def largest(self) -> float:
-        return 1.0
+    largest = 1.0
 
     def scale(self, units: int) -> float:
         """As if the difference were small."""

@@ -15,8 +15,9 @@ window grows until the bound is below 1e-14 of the result. On a small lattice pl
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -39,14 +40,16 @@ class TooLargeError(Exception):
     """The lattice has more cells than are worth transforming."""
 
 
-class Region(Protocol):
-    """A rejection region: in each row (second coordinate) the points from a threshold on."""
+class Region(NamedTuple):
+    """A rejection region: in each row (second coordinate) the points from a threshold on.
 
-    def threshold(self, row: float) -> float:
-        """The threshold in a row as a smooth function, for searching."""
+    Attributes:
+        threshold: The threshold in a row as a smooth function, for searching.
+        thresholds: The first lattice point of the region in each of the rows, exactly.
+    """
 
-    def thresholds(self, rows: Ints) -> Ints:
-        """The first lattice point of the region in each of the rows, exactly."""
+    threshold: Callable[[float], float]
+    thresholds: Callable[[Ints], Ints]
 
 
 def log_probability(vectors: Ints, region: Region) -> float:

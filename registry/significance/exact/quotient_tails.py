@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.arrays import Flags, Ints
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail
-from registry.significance.exact.lattice import HOPELESS, MAX_WORK, TooLargeError, log_probability, window_work
+from registry.significance.exact.lattice import HOPELESS, MAX_WORK, Region, TooLargeError, log_probability, window_work
 from registry.significance.exact.signed_sums import LISTED, MOST_WORK, SignTail
 from registry.significance.matrix import common_divisor
 
@@ -147,7 +147,7 @@ class _Swaps:
                 return -math.inf if beyond else 0.0
             return (SignTail.of(self.line, self._lead + 1) if beyond else self._along).log_p()
         self.beyond = beyond
-        found = log_probability(self._steps_moved, self)
+        found = log_probability(self._steps_moved, Region(self.threshold, self.thresholds))
         if found == -math.inf and not beyond:
             raise TooLargeError  # what was observed is in the region, so this is rounding
         return found

@@ -15,7 +15,7 @@ import numpy as np
 from registry.arrays import Floats, Ints
 from registry.significance.distributions.fair_coins import log_tail
 from registry.significance.exact import subset_counts
-from registry.significance.exact.lattice import OVERHEAD, TooLargeError, log_probability, window_work
+from registry.significance.exact.lattice import OVERHEAD, Region, TooLargeError, log_probability, window_work
 from registry.significance.matrix import common_divisor
 
 MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
@@ -130,22 +130,10 @@ def _by_lists(weights: Ints, reach: int) -> float:
 
 def _by_transform(weights: Ints, reach: int) -> float:
     """The tail of a tilted distribution, of which only a window is transformed."""
-    return log_probability(_on_axis(weights), _HalfLine(int(weights.sum()) - reach))
+    start = int(weights.sum()) - reach  # of the region, which goes on from there
+    return log_probability(_on_axis(weights), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
 
 
 def _on_axis(weights: Ints) -> Ints:
     """The weights as vectors of the first axis, [weights, 2]."""
     return np.stack([weights, np.zeros_like(weights)], axis=1)
-
-
-@dataclass(frozen=True)
-class _HalfLine:
-    """The region of one dimension: everything from `start` on."""
-
-    start: int
-
-    def threshold(self, row: float) -> float:  # noqa: ARG002
-        return self.start
-
-    def thresholds(self, rows: Ints) -> Ints:
-        return np.full(len(rows), self.start)

@@ -16,7 +16,6 @@ are shown nothing is guaranteed.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,15 +76,6 @@ def new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, v
     for n in range(1, tests):
         log_levels[n] = by_shown[shown[n - 1] - 1] if shown[n - 1] else -math.inf
     return NewBests(log_levels, np.asarray(log_p <= log_levels) & (np.arange(len(log_p)) > 0))
-
-
-def largest_log_p(log_p: Sequence[float]) -> float:
-    """The logarithm of the p-value against all of some others; nan where one is undefined, as nothing is beaten then.
-
-    >>> largest_log_p([-3.0, -7.0])
-    -3.0
-    """
-    return float(np.max(np.asarray(log_p, dtype=np.float64), initial=-math.inf))
 
 
 def _log_level(shown: int, alpha: float, most: int, values: int) -> float:

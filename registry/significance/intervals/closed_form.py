@@ -23,10 +23,8 @@ from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
 from registry.significance.crossed.critical import reach
-from registry.significance.crossed.sources import CrossedPair
 from registry.significance.crossed.tables import crossing, crossing_refusal
-from registry.significance.distributions.bonett_price import bonett_price
-from registry.significance.distributions.wilson import wilson, wilson_of_counts
+from registry.significance.distributions.proportions import bonett_price, wilson, wilson_of_counts
 from registry.significance.intervals.influence import errors_of_pairs, influences
 from registry.significance.marks import apart, in_both
 from registry.significance.matrix import Matrix
@@ -239,15 +237,7 @@ class ClosedForm:
 
     def _crossed(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
         """How far scores, or differences of two, may be off by what items and runs add to their errors."""
-        tables = crossing(self.matrix)
-        axes = tables.axes(self.over)
-        found = []
-        for a, b in pairs:
-            other = np.zeros_like(tables.tables[a]) if b is None else tables.tables[b]
-            found.append(CrossedPair((tables.tables[a], other), tables.shared).bounds(axes))
-        squared = np.array([[source.squared for source in of_pair] for of_pair in found])
-        degrees = np.array([[source.degrees for source in of_pair] for of_pair in found], dtype=np.float64)
-        return reach(squared, degrees, 1 - self.confidence)
+        return reach(*crossing(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
 def over_items(matrix: Matrix) -> Matrix:

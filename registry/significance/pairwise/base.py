@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from typing import ClassVar
@@ -10,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Flags, Floats
-from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Unit
+from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Unit
 from registry.significance.cautions.judge_bias import favoured
 from registry.significance.cautions.judge_errors import rare_errors
 from registry.significance.cautions.weak_null import Caution, Systems
@@ -154,12 +153,16 @@ class PairTest(Value):
         """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
-    @abstractmethod
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values of one or more pairs, all with a discordant unit and a defined difference.
 
         With `of_unit_scores` both scores are defined in some unit; with `takes_unequal`, each in one of its own.
         """
+        return Tails.of([self.tail(o, settings) for o in pairs])
+
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Compute the p-value of one of these pairs; a test that does without looks at all of them in `tails`."""
+        raise NotImplementedError
 
 
 def _undefined(pairs: Flags, note: str) -> Tails:

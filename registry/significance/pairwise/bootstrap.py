@@ -27,12 +27,12 @@ from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_ta
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.pairwise.exact_tails import exact_tails
+from registry.significance.pairwise.exact_tails import exact_or_drawn
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
 from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
 from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance, tolerances
-from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
 from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
@@ -80,7 +80,7 @@ class Bootstrap(PairTest):
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return runs_refusal(matrix, studentized=self.variant == "studentized") or drawn_runs_refusal(matrix)
+        return drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
@@ -104,11 +104,8 @@ class Bootstrap(PairTest):
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
         coarse = shared[~too_fine(pairs[shared])]
         small = matrix.is_mean and settings.execution.cluster is None  # lattices
-        ideal = exact_tails(ideal_tail, pairs, coarse, settings, _alone(settings) if small else settings.execution,
-                            "pairs to compute")
-        drawn = np.setdiff1d(np.arange(len(pairs)), list(ideal))
-        return Tails.joined(len(pairs), [(np.array(list(ideal), dtype=np.int64), Tails.of(list(ideal.values()))),
-                                         (drawn, _drawn(pairs[drawn], _recentred, settings))])
+        return exact_or_drawn(ideal_tail, lambda rest: _drawn(rest, _recentred, settings), pairs, coarse,
+                              replace(settings, execution=_alone(settings)) if small else settings, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """Not as `berg-kirkpatrick-2012`."""

@@ -70,12 +70,8 @@ class Crossed(PairTest):
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
-        crossed = crossing(pairs.matrix)
-        axes = crossed.axes(self.over)
-        found = [crossed.pair(a, b).bounds(axes) for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)]
-        squared = np.array([[source.squared for source in of_pair] for of_pair in found])
-        degrees = np.array([[source.degrees for source in of_pair] for of_pair in found], dtype=np.float64)
-        return _tails(pairs, squared, degrees, settings)
+        of_pairs = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
+        return _tails(pairs, *crossing(pairs.matrix).bounds(of_pairs, self.over), settings)
 
 
 def _tails(pairs: ObservedPairs, squared: Floats, degrees: Floats, settings: Settings) -> Tails:

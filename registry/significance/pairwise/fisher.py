@@ -11,10 +11,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.base import Alternative, ObservedPairs, Settings, Tail, Unit
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.results import Tails
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
@@ -133,16 +132,13 @@ class Fisher(PairTest):
                     "independent, as fisher takes them to be; take mcnemar")
         return None
 
-    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count true and false positives in the regions of each pair."""
-        tails = []
-        for o in pairs:
-            only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
-            correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
-            table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
-            lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
-            tails.append(replace(fisher_tail(table, settings.alternative, self.rule), favours=lead))
-        return Tails.of(tails)
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Count true and false positives in the regions of a pair."""
+        only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
+        correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
+        table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
+        lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
+        return replace(fisher_tail(table, settings.alternative, self.rule), favours=lead)
 
 
 def same_items(items: Ints, given: Flags) -> bool:

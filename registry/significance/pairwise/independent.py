@@ -15,13 +15,12 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Floats
-from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
 from registry.significance.cautions.uneven_samples import uneven_samples
 from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.results import Tails
 from registry.significance.units import ROUNDING, midranks, unit_scores
 
 
@@ -55,23 +54,20 @@ class IndependentTest(PairTest):
 
     independent: ClassVar[bool] = True
 
-    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Test each pair, and note the effect of assuming independence."""
-        tails = []
-        for o in pairs:
-            a, b = unit_scores(o)
-            both = ~np.isnan(a) & ~np.isnan(b)
-            equal = not o.difference and np.array_equal(a, b, equal_nan=True)
-            of_a, of_b = (a[~np.isnan(a)], b[~np.isnan(b)]) if self.takes_unequal else (a[both], b[both])
-            tail = Tail(0.0, "asymptotic") if equal else self.tail(o, of_a, of_b, settings.alternative)
-            note = "assumes independent results"
-            if both.any() and not math.isnan(r := correlation(a[both], b[both])):
-                note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
-            tails.append(replace(tail, note=f"{note}; {tail.note}" if tail.note else note))
-        return Tails.of(tails)
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Test a pair, and note the effect of assuming independence."""
+        a, b = unit_scores(o)
+        both = ~np.isnan(a) & ~np.isnan(b)
+        equal = not o.difference and np.array_equal(a, b, equal_nan=True)
+        of_a, of_b = (a[~np.isnan(a)], b[~np.isnan(b)]) if self.takes_unequal else (a[both], b[both])
+        tail = Tail(0.0, "asymptotic") if equal else self.of_samples(o, of_a, of_b, settings.alternative)
+        note = "assumes independent results"
+        if both.any() and not math.isnan(r := correlation(a[both], b[both])):
+            note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
+        return replace(tail, note=f"{note}; {tail.note}" if tail.note else note)
 
     @abstractmethod
-    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Test one pair.
 
         Args:
@@ -99,7 +95,7 @@ class TwoSampleT(IndependentTest):
         if self.pooled:
             yield from uneven_samples(matrix, a, b, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
 
-    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
         squared, degrees = (_pooled if self.pooled else _unpooled)(a, b)
         if not squared:
@@ -164,7 +160,7 @@ class BinomialZ(_Proportions):
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
     pooled: bool = True
 
-    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compare the difference of the proportions with its standard error."""
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
@@ -185,7 +181,7 @@ class ChiSquared(_Proportions):
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
     correction: bool = False
 
-    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Test the pooled z, the signed root of the statistic; Yates subtracts 1/2 from each deviation."""
         z = self.z(o, pooled=True)
         if math.isnan(z):
@@ -211,7 +207,7 @@ class RankSum(IndependentTest):
         """Pairs of which one system varies more than the other, so that ranks vary more than of one distribution."""
         yield from uneven_samples(matrix, a, b, _squared_errors_of_u)
 
-    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the units of both systems together."""
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 

@@ -9,14 +9,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.cautions.weak_null import Caution, Systems, asymmetric, skewed
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.results import Tails
 from registry.significance.units import midranks, unit_differences
 
 
@@ -44,11 +43,8 @@ class Wilcoxon(PairTest):
         """Pairs whose differences are not symmetric."""
         return asymmetric(matrix, a, b)
 
-    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+    def tail(self, o: Observed, settings: Settings) -> Tail:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
-        return Tails.of([self._tail(o, settings) for o in pairs])
-
-    def _tail(self, o: Observed, settings: Settings) -> Tail:
         differences, slack = unit_differences(o)
         differences = differences[differences != 0]
         if not differences.size:
@@ -85,26 +81,22 @@ class MatchedT(PairTest):
         """Of scores that are means of units' scores."""
         return matrix.is_mean
 
-    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+    def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""
-        return Tails.of([_t(o, settings) for o in pairs])
+        from scipy.special import stdtrit
 
-
-def _t(o: Observed, settings: Settings) -> Tail:
-    from scipy.special import stdtrit
-
-    differences, slack = unit_differences(o)
-    n = len(differences)
-    if not differences.any():
-        return Tail(0.0, "exact")
-    if n < 2 or np.ptp(differences) <= slack:
-        return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
-    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
-    tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
-                favours=mean)
-    if not o.is_mean:  # the interval would be that of another difference
-        return tail
-    outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
-    reach = float(stdtrit(n - 1, 1 - outside)) * error
-    return replace(tail, ci_low=-math.inf if settings.alternative == "less" else mean - reach,
-                   ci_high=math.inf if settings.alternative == "greater" else mean + reach)
+        differences, slack = unit_differences(o)
+        n = len(differences)
+        if not differences.any():
+            return Tail(0.0, "exact")
+        if n < 2 or np.ptp(differences) <= slack:
+            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+        mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
+        tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
+                    favours=mean)
+        if not o.is_mean:  # the interval would be that of another difference
+            return tail
+        outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
+        reach = float(stdtrit(n - 1, 1 - outside)) * error
+        return replace(tail, ci_low=-math.inf if settings.alternative == "less" else mean - reach,
+                       ci_high=math.inf if settings.alternative == "greater" else mean + reach)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -39,22 +38,10 @@ from registry.significance.exact.signed_sums import MOST_WORK, least_work
 from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.pairwise.exact_tails import exact_tails
+from registry.significance.pairwise.exact_tails import exact_or_drawn
 from registry.significance.resampling.draws import swapped_sums
-from registry.significance.resampling.exceedances import (
-    TOLERANCE,
-    ExceedanceCounter,
-    SwapCounter,
-    monte_carlo_tail,
-    monte_carlo_tails,
-)
-from registry.significance.resampling.random_runs import (
-    LABELLED,
-    count_relabelled,
-    least_of_runs,
-    n_labellings,
-    runs_refusal,
-)
+from registry.significance.resampling.exceedances import TOLERANCE, ExceedanceCounter, SwapCounter, monte_carlo_tails
+from registry.significance.resampling.random_runs import relabelled, runs_refusal
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
 from registry.significance.results import Tails
@@ -78,6 +65,7 @@ class Permutation(PairTest):
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
+    swaps_units = True  # random runs are swapped as a whole
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -85,11 +73,6 @@ class Permutation(PairTest):
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.studentized)
-
-    @property
-    def swaps_units(self) -> bool:
-        """True; random runs are swapped as a whole."""
-        return True
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Pairs of systems that are not exchangeable, though their scores may be equal."""
@@ -127,7 +110,7 @@ class Permutation(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
         if pairs.matrix.runs is not None:
-            return _of_runs(pairs, settings)
+            return relabelled(pairs, settings)
         if self.studentized:
             return _studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
@@ -136,10 +119,8 @@ class Permutation(PairTest):
             return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
         # what will surely be drawn is not looked at: a thread for each of these pairs would be more than its work
         coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
-        exact = exact_tails(_exact, pairs, coarse, settings, settings.execution, "pairs to count")
-        drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
-        return Tails.joined(len(pairs), [(np.array(list(exact), dtype=np.int64), Tails.of(list(exact.values()))),
-                                         (drawn, _monte_carlo(pairs[drawn], settings))])
+        return exact_or_drawn(_exact, lambda rest: _monte_carlo(rest, settings), pairs, coarse, settings,
+                              "pairs to count")
 
 
 def _of_coins(for_a: Ints, for_b: Ints, matrix: Matrix, settings: Settings) -> Tails:
@@ -183,16 +164,6 @@ def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
                            coins=o.n_discordant) for o in pairs[few]])
     counts = list(count_swaps(pairs[~few], settings))
     return Tails.joined(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
-
-
-def _of_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Relabel whole runs; the tail is exact where every labelling is tried."""
-    tails = []
-    for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
-        labellings, note = n_labellings(o), least_of_runs(o, settings)
-        tails.append(replace(monte_carlo_tail(extremes, settings.resamples), note=note) if labellings > LABELLED else
-                     Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note))
-    return Tails.of(tails)
 
 
 def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:

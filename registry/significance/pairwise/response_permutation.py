@@ -40,6 +40,7 @@ class ResponsePermutation(PairTest):
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
+    swaps_units = True
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -50,11 +51,6 @@ class ResponsePermutation(PairTest):
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
 
-    @property
-    def swaps_units(self) -> bool:
-        """True."""
-        return True
-
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Those of swaps: responses are swapped here."""
         return Permutation().cautions(matrix, a, b)
@@ -63,9 +59,10 @@ class ResponsePermutation(PairTest):
         """Count or draw the divisions of each pair's responses."""
         if pairs.matrix.answers_to is None:
             return Permutation().tails(pairs, settings)
-        return Tails.of([self._tail(o, settings) for o in pairs])
+        return super().tails(pairs, settings)
 
-    def _tail(self, o: Observed, settings: Settings) -> Tail:
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Divide the responses of a pair anew."""
         divided = _Divided.of(o)
         n = divided.correct + divided.spurious
         if self.drawn or n > MOST:

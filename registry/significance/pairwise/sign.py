@@ -32,6 +32,7 @@ class Sign(PairTest):
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
     of_unit_scores: ClassVar[bool] = True
+    swaps_units = True
     tie: float = 0.0
 
     def __post_init__(self) -> None:
@@ -40,11 +41,6 @@ class Sign(PairTest):
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
-
-    @property
-    def swaps_units(self) -> bool:
-        """True."""
-        return True
 
     def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         """Pairs whose median difference is another than the mean."""

@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Flags, Floats
-from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, Systems
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
@@ -44,15 +43,11 @@ class _SharedGold(PairTest):
         if isinstance(matrix, PairMatrix) and matrix.coefficient is PEARSON:
             yield Caution(_vary_more(matrix, a, b), NOT_NORMAL)
 
-    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Test each pair by its three correlations."""
-        matrix = pairs.matrix
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Test a pair by its three correlations."""
+        matrix, (a, b) = o.matrix, o.pair
         assert isinstance(matrix, PairMatrix)
-        scores = matrix.scores()
-        return Tails.of([self._tail(matrix, o, scores, settings.alternative) for o in pairs])
-
-    def _tail(self, matrix: PairMatrix, o: Observed, scores: Floats, alternative: Alternative) -> Tail:
-        n, (a, b) = matrix.n_units, o.pair
+        n, scores = matrix.n_units, matrix.observed
         together = matrix.coefficient.weighted(matrix.x[:, a], matrix.x[:, b], np.ones((1, n)))
         note = RANKS if matrix.coefficient is SPEARMAN else ""
         if together[0] >= 1 - ROUNDING:  # one scale is the other's, and both correlations are the same
@@ -64,7 +59,7 @@ class _SharedGold(PairTest):
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
             return Tail(math.nan, "asymptotic", note="the gold values are a sum of both predictions")
-        log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, alternative)
+        log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, settings.alternative)
         return Tail(log_p, "asymptotic", statistic=abs(statistic), note=note)
 
     @abstractmethod

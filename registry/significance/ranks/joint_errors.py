@@ -17,19 +17,11 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import Floats, Ints
+from registry.arrays import Floats
 from registry.parallel.scratch_files import room
 from registry.significance.base import Settings
 from registry.significance.ranks.influences import Influences
-from registry.significance.resampling.draws import (
-    BLOCK,
-    RUNS,
-    blocks,
-    resamples_of,
-    stream,
-    swapped_sums,
-    units_by_stratum,
-)
+from registry.significance.resampling.draws import BLOCK, RUNS, blocks, resampled_counts, stream, swapped_sums
 
 _STILL = 1e-5  # the share of its observed square up to which an error does not vary in a draw, for single precision
 _UNITS = 2**11  # units whose squares are multiplied at once
@@ -123,12 +115,10 @@ class Bootstrapped(JointErrors):
         """How often each draw takes every unit, [draws, units]."""
         of, draws = self.influences, self.settings.resamples
         counts = room((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
-        numbered = blocks(draws)
-        at = 0
-        for block, found in zip(numbered, self.settings.execution.here.map(
-                partial(_counts_of_block, of.strata, of.n_units, self.settings.seed), numbered), strict=True):
-            counts[at:at + block[1]] = found
-            at += block[1]
+        found = self.settings.execution.here.map(
+            partial(resampled_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
+        for at, of_block in zip(range(0, draws, BLOCK), found, strict=True):
+            counts[at:at + BLOCK] = of_block
         return counts
 
     @cached_property
@@ -186,12 +176,3 @@ class Flipped(JointErrors):
         swapped = np.concatenate(list(swapped_sums(
             statistics, settings.resamples, settings.seed, np.asarray, settings.execution.here)))[:, :, 0]
         return np.asarray(of.scores - 2 * swapped)
-
-
-def _counts_of_block(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> NDArray[np.uint8]:
-    block, draws = numbered
-    counts = np.empty((draws, units), dtype=np.uint8)
-    for stratum, there in units_by_stratum(strata, units):
-        for rows, found in resamples_of(len(there), draws, block, seed, stratum):
-            counts[rows, there] = found
-    return counts

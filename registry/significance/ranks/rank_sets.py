@@ -90,10 +90,10 @@ def rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method
     possible, leads = np.ones(n, dtype=bool), np.full((2, n), np.nan)
     if len(there) > 1:
         errors = DRAWS[method](influences.defined, settings)
-        found = _of_draws(errors, alpha, _differing(matrix.by_unit, errors, there))
         square = np.ix_(there, there)
-        wins[square], marginal_wins[square], marginal_losses[square] = found.wins, found.own_wins, found.own_losses
-        leads[:, there], possible[there] = _leads(influences.defined, found.margins)
+        wins[square], marginal_wins[square], marginal_losses[square], margins = _of_draws(
+            errors, alpha, _differing(matrix.by_unit, errors, there))
+        leads[:, there], possible[there] = _leads(influences.defined, margins)
     return RankSets.of(wins, marginal_wins, marginal_losses, possible, leads)
 
 
@@ -131,23 +131,6 @@ def rank_sets_of_tests(results: Sequence[PairResult], systems: int, *, alpha: fl
                        np.full((2, systems), np.nan))
 
 
-@dataclass(frozen=True, eq=False)
-class _Decisions:
-    """What draws decide, [systems, systems] each.
-
-    Attributes:
-        wins: Over all pairs.
-        own_wins, own_losses: Over the pairs of each system by itself, [system, other].
-        margins: With each system taken for the best, the simultaneous one-sided margins of error of its differences to
-            the others, [best, other]; infinite on the diagonal, and where nothing is known.
-    """
-
-    wins: Flags
-    own_wins: Flags
-    own_losses: Flags
-    margins: Floats
-
-
 def _differing(matrix: Matrix, errors: JointErrors, there: Ints) -> Ints:
     """In how many units systems differ, [systems, systems]; not counted where the difference is clear or small."""
     sizes = np.abs(errors.observed)
@@ -157,11 +140,16 @@ def _differing(matrix: Matrix, errors: JointErrors, there: Ints) -> Ints:
     return counts
 
 
-def _of_draws(errors: JointErrors, alpha: float, differing: Ints) -> _Decisions:
+def _of_draws(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, Flags, Flags, Floats]:
     """Look at the errors of some systems' differences after the others'; the draws of a system are there at once.
 
     Systems that differ in m units do so in favour of one with a probability of 2^(1 - m), or 2^-m of a given one, if
     they are exchangeable. Where that is above alpha nothing is told apart: of so few units draws tell too little.
+
+    Returns:
+        What draws decide, [systems, systems] each: wins over all pairs; wins, and losses, over the pairs of each system
+        by itself, [system, other]; and with each system taken for the best, the simultaneous one-sided margins of error
+        of its differences to the others, [best, other], infinite on the diagonal and where nothing is known.
     """
     observed = np.where(np.exp2(1.0 - differing) > alpha, 0.0, errors.observed)
     n = len(observed)
@@ -182,7 +170,7 @@ def _of_draws(errors: JointErrors, alpha: float, differing: Ints) -> _Decisions:
     margins[few] = np.maximum(margins, np.abs(errors.influences.differences))[few]
     margins[(squared == 0) & errors.influences.are_equal] = 0.0
     np.fill_diagonal(margins, np.inf)
-    return _Decisions(_above(observed, family.critical(alpha)), own_wins, own_losses, margins)
+    return _above(observed, family.critical(alpha)), own_wins, own_losses, margins
 
 
 def _rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:

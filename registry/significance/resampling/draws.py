@@ -104,6 +104,16 @@ def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[i
         yield slice(at, at + rows), counts
 
 
+def resampled_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
+    """How often the resamples of a block, which is one of `blocks`, take every unit, within strata, [draws, units]."""
+    block, draws = numbered
+    counts = np.empty((draws, units), dtype=np.uint8)
+    for stratum, there in units_by_stratum(strata, units):
+        for rows, found in resamples_of(len(there), draws, block, seed, stratum):
+            counts[rows, there] = found
+    return counts
+
+
 def _poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
     """Poisson counts [rows, units] with a mean somewhat below 1, and how many draws each row lacks."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may

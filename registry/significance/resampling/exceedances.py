@@ -12,7 +12,7 @@ import numpy as np
 from registry.arrays import Flags, Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Tail, extremity
 from registry.significance.compact import are_whole
-from registry.significance.distributions.clopper_pearson import clopper_pearson
+from registry.significance.distributions.proportions import clopper_pearson
 from registry.significance.matrix import Matrix, Quotient, Score, StatisticMatrix, additive, difference
 from registry.significance.results import Tails
 

@@ -8,7 +8,8 @@ runs and units, so it holds for other test sets as well; it needs five runs of e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations, groupby, islice
 
 import numpy as np
@@ -16,17 +17,18 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import counted
 from registry.identity import digest_array
-from registry.significance.base import Observed, Settings, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
-from registry.significance.resampling.exceedances import ExceedanceCounter
+from registry.significance.resampling.exceedances import ExceedanceCounter, monte_carlo_tail
+from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
 
 LABELLED = 2**17  # labellings up to which each is tried
 LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
-def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
+def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
     """Say why random runs cannot be tested, or None where they can; each system needs two or more."""
     if matrix.runs is None:
         return None
@@ -41,31 +43,18 @@ def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
         'each: add runs, or set runs = "fixed"')
 
 
-def drawn_runs_refusal(matrix: Matrix) -> str | None:
+def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
     """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
-    if matrix.runs is None:
-        return None
+    if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
+        return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
     return None if not few else (
         f"{counted(few, 'system has', 'systems have')} fewer than {LEAST_DRAWN} runs, and so few cannot be drawn for "
         'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
 
 
-def n_labellings(o: Observed) -> int:
-    """The number of ways to relabel the runs of a pair, with as many for each system as it has."""
-    return math.comb(sum(_sizes(o)), _sizes(o)[0])
-
-
-def least_of_runs(o: Observed, settings: Settings) -> str:
-    """Say what the smallest attainable p-value is; two-sided, equally many runs can change sides as a whole."""
-    (m_a, m_b), labellings = _sizes(o), n_labellings(o)
-    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1
-    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
-    return f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
-
-
-def count_relabelled(pairs: Sequence[Observed], settings: Settings) -> list[int]:
-    """Count, for each pair, the relabellings of its runs with a difference at least as extreme as the observed one.
+def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
+    """Test pairs by relabelling whole runs, with as many for each system as it has; exact where all ways are tried.
 
     If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
     are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
@@ -73,34 +62,40 @@ def count_relabelled(pairs: Sequence[Observed], settings: Settings) -> list[int]
     """
     counts = {o.pair: 0 for o in pairs}
     for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
-        members = [_Counted(o, settings) for o in group]
+        counters = [(o.pair, _counter(o, settings)) for o in group]
         for labels in _labellings(*sizes, settings):
-            for member in members:
-                counts[member.pair] += member.extremes(labels)
-    return [counts[o.pair] for o in pairs]
+            for pair, count in counters:
+                counts[pair] += count(labels)
+    return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
 
 
-class _Counted:
-    """A pair by the sums of its runs, [runs, columns]: A's, then B's."""
+def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
+    """The tail of so many extreme labellings; its note tells the smallest attainable p-value."""
+    labellings = math.comb(m_a + m_b, m_a)
+    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
+    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
+    note = f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
+    if labellings > LABELLED:
+        return replace(monte_carlo_tail(extremes, settings.resamples), note=note)
+    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
 
-    def __init__(self, o: Observed, settings: Settings) -> None:
-        assert o.matrix.runs is not None
-        self.matrix, self.pair = additive(o.matrix), o.pair
-        self.sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])
-        given = np.repeat((1.0, 0.0), _sizes(o))[None]
-        bar = extremity(self._differences(given), settings.alternative)
-        slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
-        self.counter = ExceedanceCounter(bar - slack, settings.alternative)
 
-    def extremes(self, labels: Floats) -> int:
-        """How many labellings have a difference at least as extreme as the observed one."""
-        return int(self.counter(self._differences(labels)))
+def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
+    """Counts the labellings of a pair's runs with a difference at least as extreme as the observed one."""
+    assert o.matrix.runs is not None
+    matrix = additive(o.matrix)
+    sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
 
-    def _differences(self, labels: Floats) -> Floats:
-        return self.matrix.difference(self._scores(labels), self._scores(1 - labels))
+    def scores(labels: Floats) -> Floats:
+        return matrix.score(_average(matrix, labels @ sums, labels.sum(axis=1, keepdims=True)))
 
-    def _scores(self, labels: Floats) -> Floats:
-        return self.matrix.score(_average(self.matrix, labels @ self.sums, labels.sum(axis=1, keepdims=True)))
+    def differences(labels: Floats) -> Floats:
+        return matrix.difference(scores(labels), scores(1 - labels))
+
+    given = np.repeat((1.0, 0.0), _sizes(o))[None]
+    slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
+    count = ExceedanceCounter(extremity(differences(given), settings.alternative) - slack, settings.alternative)
+    return lambda labels: int(count(differences(labels)))
 
 
 def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:

@@ -135,19 +135,10 @@ def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
     asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
                                                    question.near)), strict=True)
     found = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
-    nothing = _Pair(0, np.empty(0, np.int32), np.empty(0, np.int32), 0)
+    nothing = 0, np.empty(0, np.int32), np.empty(0, np.int32), 0
     extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in found), strict=True)
     return Screened(np.array([pair is not None for pair in found]), np.array(extremes), Some.of(doubtful),
                     Some.of(ranked), np.array(place))
-
-
-class _Pair(NamedTuple):
-    """One pair of `Screened`."""
-
-    extremes: int
-    doubtful: Places
-    ranked: Places
-    place: int
 
 
 class _Workspace:
@@ -157,7 +148,9 @@ class _Workspace:
         self.absolute, self.rank, self.loops = absolute, rank, loops
         self.values, self.places = np.empty(resamples, np.int16), np.empty(resamples, np.int32)
 
-    def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
+    def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int,
+               near: int) -> tuple[int, Places, Places, int] | None:
+        """One pair of `Screened`: its extremes, doubtful and ranked ones, and place; None where it is not resolved."""
         largest = self.loops.distances(a, b, self.absolute, self.values)
         if largest <= still:
             return None
@@ -166,10 +159,10 @@ class _Workspace:
         extremes, above, n = self.loops.between(self.values, doubt, window, self.places)
         places = self.places[:n].copy()
         if not self.rank:
-            return _Pair(extremes, places, places[:0], 0)
+            return extremes, places, places[:0], 0
         values = self.values.take(places)
         ranked = self._of_rank(near, window, above, places, values)
-        return ranked and _Pair(extremes, places[(values >= low) ^ (values > high)], *ranked)
+        return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
     def _window(self, largest: int, near: int) -> Window:
         """Bound the value of the rank by the values of a sample, the first resamples; in one of 10,000 it lies outside.

@@ -15,7 +15,7 @@ from registry.parallel.scratch_files import room
 from registry.significance.base import ObservedPairs, Settings, extremity
 from registry.significance.compact import are_whole
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.draws import BLOCK, swapped_sums
 from registry.significance.resampling.screening import LEAST, MOST, Question, screened
 
 _STEPS = 2**14 - 1  # of the largest z: differences of two fit into 16 bits
@@ -61,8 +61,8 @@ def _moved(matrix: Matrix, settings: Settings) -> Floats:
     """The z of all systems in all draws, [systems, draws]."""
     over = matrix.parts[0]
     moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
-    totals, at = over.sum(axis=0)[:, None], 0
-    for block in swapped_sums(over[:, :, None], settings.resamples, settings.seed, np.asarray, settings.execution):
-        moved[:, at:at + len(block)] = 2 * block[:, :, 0].T - totals
-        at += len(block)
+    totals = over.sum(axis=0)[:, None]
+    found = swapped_sums(over[:, :, None], settings.resamples, settings.seed, np.asarray, settings.execution)
+    for at, block in zip(range(0, settings.resamples, BLOCK), found, strict=True):
+        moved[:, at:at + BLOCK] = 2 * block[:, :, 0].T - totals
     return moved

@@ -86,8 +86,10 @@ class Calibration(BoardStudy):
 
         parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
         tests = Judged.of([gains for part in parts for gains in unpacked(part)], whole, alpha)
-        resampled = _Resampled(self.sets, len(whole), settings.seed, case.request.significance.confidence)
-        rows = [_row(tests, low, high, resampled) for low, high in bands(alpha)]
+        rng = np.random.Generator(stream(settings.seed, SETS))
+        drawn = (rng.multinomial(self.sets, np.full(self.sets, 1 / self.sets), DRAWS),
+                 resampled_systems(len(whole), settings.seed))
+        rows = [_row(tests, band, drawn, case.request.significance.confidence) for band in bands(alpha)]
         return Finding({"bands": rows}, _reading(rows[0], tests, size, self.sets, matrix.n_units),
                        warnings_of_sets(case.board.matrix, units(0)))
 
@@ -143,24 +145,19 @@ def expected(p: Floats, ratios: Floats) -> Floats:
     return shares
 
 
-class _Resampled:
-    """Test sets and systems that are resampled: tests of one test set, or of one system, are not independent."""
+def _interval(tests: Judged, chosen: Flags, drawn: tuple[Ints, Ints], confidence: float) -> tuple[float, float]:
+    """The interval of the share that is right; nan where all are, or none: so are they in all resamples.
 
-    def __init__(self, sets: int, systems: int, seed: int, confidence: float) -> None:
-        rng = np.random.Generator(stream(seed, SETS))
-        self.sets = rng.multinomial(sets, np.full(sets, 1 / sets), DRAWS)
-        self.systems, self.confidence = resampled_systems(systems, seed), confidence
-
-    def interval(self, tests: Judged, chosen: Flags) -> tuple[float, float]:
-        """The interval of the share that is right; nan where all are, or none: so are they in all resamples."""
-        if tests.right[chosen].all() or not tests.right[chosen].any():
-            return math.nan, math.nan
-        pairs, on, right = tests.pairs.where(chosen), tests.on[chosen], tests.right[chosen]
-        shares = []
-        for sets, systems in zip(self.sets, self.systems, strict=True):
-            times = sets[on] * systems[pairs.better] * systems[pairs.worse]
-            shares.append(float(times @ right / times.sum()) if times.any() else math.nan)
-        return interval(np.array(shares), self.confidence)
+    Test sets and systems are resampled: tests of one test set, or of one system, are not independent.
+    """
+    pairs, on, right = tests.pairs.where(chosen), tests.on[chosen], tests.right[chosen]
+    if right.all() or not right.any():
+        return math.nan, math.nan
+    shares = []
+    for sets, systems in zip(*drawn, strict=True):
+        times = sets[on] * systems[pairs.better] * systems[pairs.worse]
+        shares.append(float(times @ right / times.sum()) if times.any() else math.nan)
+    return interval(np.array(shares), confidence)
 
 
 def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
@@ -174,11 +171,11 @@ def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
     return ratios
 
 
-def _row(tests: Judged, low: float, high: float, resampled: _Resampled) -> Row:
-    chosen = tests.within(low, high)
+def _row(tests: Judged, band: tuple[float, float], drawn: tuple[Ints, Ints], confidence: float) -> Row:
+    chosen = tests.within(*band)
     n = int(chosen.sum())
-    lowest, highest = resampled.interval(tests, chosen)
-    return {"above": low, "up_to": high, "tests": n, "right": int(tests.right[chosen].sum()),
+    lowest, highest = _interval(tests, chosen, drawn, confidence)
+    return {"above": band[0], "up_to": band[1], "tests": n, "right": int(tests.right[chosen].sum()),
             "share": float(tests.right[chosen].mean()) if n else math.nan, "low": lowest, "high": highest,
             "expected": float(expected(tests.pairs.p[chosen], tests.ratios).mean()) if n else math.nan}
 

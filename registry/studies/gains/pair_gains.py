@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ Places = Ints
 _UNTESTABLE = "a gain that is the same in every unit, or that no resample doubles"
 
 
-@dataclass(frozen=True, eq=False)
-class Gains:
+class Gains(NamedTuple):
     """Pairs that have a gain.
 
     Attributes:
@@ -53,8 +52,7 @@ class Gains:
 
 def joined(sets: Sequence[Gains]) -> Gains:
     """The pairs of several test sets together."""
-    return Gains(*(np.concatenate(of) for of in zip(*(
-        (gains.better, gains.worse, gains.gain, gains.p, gains.critical) for gains in sets), strict=True)))
+    return Gains(*map(np.concatenate, zip(*sets, strict=True)))
 
 
 def packed(sets: Iterable[Gains]) -> list[Any]:

@@ -78,6 +78,6 @@ def gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float
         together = replace(of_sets(matrix, sets[at:at + some]), quotient=None)
         found = all_gains(together, settings, alpha, within=systems)
         of_set = found.better // systems
-        found = replace(found, better=found.better % systems, worse=found.worse % systems)
+        found = found._replace(better=found.better % systems, worse=found.worse % systems)
         for n in range(together.statistics.shape[1] // systems):
             yield found.where((of_set == n) & np.isfinite(found.critical))

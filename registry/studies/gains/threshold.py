@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -182,7 +181,7 @@ def carried(gains: Gains) -> float:
     log_gain, log_ratio = np.log(gains.gain), np.log(gains.gain / gains.critical)
     spread = log_ratio - log_ratio.mean()
     rise = min(max(float(spread @ log_gain) / float(spread @ spread), 0), 2) if spread.any() else 1.0
-    return percentile(replace(gains, gain=np.exp(log_gain - rise * log_ratio)))
+    return percentile(gains._replace(gain=np.exp(log_gain - rise * log_ratio)))
 
 
 def resampled_systems(systems: int, seed: int) -> Ints:

@@ -17,7 +17,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.metrics.acceptance import Ties, best_first, cut
-from registry.significance.distributions.clopper_pearson import clopper_pearson
+from registry.significance.distributions.proportions import clopper_pearson
 from registry.significance.pairwise.fisher import fisher_tail
 
 Counts = Ints

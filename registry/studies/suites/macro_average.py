@@ -25,7 +25,7 @@ from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
-from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.significance.shared_draws import Resampled
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
@@ -199,9 +199,7 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
-        few = (runs_refusal(board.matrix, studentized=False) or drawn_runs_refusal(board.matrix)
-               for board in self.boards)
-        if reason := next(filter(None, few), None):
+        if reason := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
             return reason
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 

@@ -8,10 +8,11 @@ differences on those, however many items each has.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 
@@ -49,13 +50,9 @@ class Suite(BoardStudy):
     least_boards: ClassVar = 2
     every_metric: ClassVar = True
     by_response: ClassVar = False
+    usual = MappingProxyType({"resamples": RANK_DRAWS})  # as many draws as `best` takes
     weight: tuple[str, ...] = option((), "What a test set counts in the average, such as test=2; others count 1.",
                                      metavar="SET=NUMBER")
-
-    @property
-    def usual(self) -> Mapping[str, Any]:
-        """As many draws as `best` takes."""
-        return {"resamples": RANK_DRAWS}
 
     def run(self, case: Case) -> Finding:
         """Bound the ranks of the systems that are on all test sets.

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
-from registry.significance.pairwise import permutation
 from registry.significance.resampling import draws
 from registry.significance.resampling import random_runs as runs
 from tests.significance.matrices import ACCURACY, quotient
@@ -103,7 +102,7 @@ def test_many_runs_are_relabelled_at_random():
     rng = np.random.default_rng(2)
     m = graded(rng, 5, [rng.normal(0.4, 1, 6), rng.normal(-0.4, 1, 5)])
     exact = run(Permutation(), m)
-    with mock.patch.multiple(runs, LABELLED=100), mock.patch.multiple(permutation, LABELLED=100):
+    with mock.patch.multiple(runs, LABELLED=100):
         drawn = run(Permutation(), m, resamples=4000)
     assert (exact.method, drawn.method, drawn.resamples) == ("exact", "monte-carlo", 4000)
     assert abs(drawn.p_value - exact.p_value) < 6 * math.sqrt(exact.p_value * (1 - exact.p_value) / 4000)
@@ -165,7 +164,6 @@ def test_the_size_is_that_of_the_training_procedures(test):
 @pytest.mark.parametrize("test", [Permutation(), Bootstrap()], ids=repr)
 def test_nothing_depends_on_blocks_workers_systems_or_their_order(test, monkeypatch):
     monkeypatch.setattr(runs, "LABELLED", 252)  # 5 and 5 runs are tried, others drawn
-    monkeypatch.setattr(permutation, "LABELLED", 252)
     rng = np.random.default_rng(3)
     m = graded(rng, 12, [rng.normal(0, 1, n) for n in (5, 5, 6, 7)])
     options = Settings(resamples=700, seed=0)
