@@ -82,6 +82,7 @@ def test_pages_of_systems_are_for_everybody(open_page, shown):
     page = open_page(detailed(contents(items=ITEMS)), shown, bypass_csp=True)
     assert violations(page) == []
     page.set_viewport_size({"width": 360, "height": 740})
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")  # as it is resized
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
