@@ -149,7 +149,8 @@ CORRECTIONS: dict[str, Correction] = {
                    "Bretz, Maurer, Brannath and Posch 2009, figure 8", _holm),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
-                   "if A = B and B = C, then A = C, as of scores, and not of what sign, wilcoxon and rank-sum test",
+                   "if A = B and B = C, then A = C, as of scores, and not of what sign, wilcoxon, rank-sum and fisher "
+                   "test",
                    "Shaffer 1986, procedure S1", _shaffer),
         Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961",
                    lambda p: np.minimum(p * len(p), 1)),
