@@ -22,6 +22,7 @@ from registry.metrics import JudgedMean
 from registry.significance import (
     CORRECTIONS,
     Bootstrap,
+    Fisher,
     PairTest,
     Permutation,
     PredictionPowered,
@@ -141,9 +142,11 @@ def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[str
     """Warn of Shaffer's correction of hypotheses of which two can be true and the third is not.
 
     Each of two systems may be as likely to win a unit as to lose it against a third one, and one of the two win most
-    units against the other. Scores of which two equal a third one are equal.
+    units against the other. What only one of two systems accepts is another set for each pair. Scores of which two
+    equal a third one are equal.
     """
-    if correction == "shaffer" and isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix):
+    of_ranks = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
+    if correction == "shaffer" and (of_ranks or isinstance(test, Fisher)):
         yield (f"Shaffer's correction takes for granted that A = C where A = B and B = C, which what {test.name} tests "
                "need not obey: take holm")
 

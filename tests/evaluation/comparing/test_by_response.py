@@ -102,6 +102,7 @@ def test_fisher_counts_the_responses_that_only_one_of_two_systems_accepts(tmp_pa
         expected = stats.fisher_exact([[right, n - right] for right, n in regions]).pvalue
         assert row["p_value"] == pytest.approx(expected, rel=1e-10)
         assert (row["n_units"], row["n_discordant"]) == (len(a | b), len(a ^ b))
+    assert "what fisher tests need not obey" in registry("compare", "--correction", "shaffer", "--dry-run").stderr
 
 
 def test_fisher_of_the_n_best_is_that_of_the_ranking(tmp_path, registry):
