@@ -36,7 +36,7 @@ _USUAL_STEP = 0.01  # of a Ladder
 
 
 class NewBest(BoardStudy):
-    """Test each version of each system against all that came before it, at levels that add up to alpha over time.
+    """Test each version that scores higher than all before it against each of these, spending alpha over time.
 
     With --release scores the error is bounded where no submission was chosen by the scores of earlier ones. With
     --release ladder it is bounded also where submissions were chosen by what a Ladder with this --step showed, and
@@ -102,9 +102,9 @@ class NewBest(BoardStudy):
 
     def _decided(self, history: _History, shown: Shown | None, alpha: float) -> NewBests:
         if shown is None:
-            return new_bests(history.log_p, alpha, self.submissions)
+            return new_bests(history.claims, alpha, self.submissions)
         values = math.floor((self.highest - self.lowest) / self._grain(history) + 1e-9) + 2
-        return new_bests_by_ladder(history.log_p, shown.raised, alpha, self.submissions, values)
+        return new_bests_by_ladder(history.claims, shown.raised, alpha, self.submissions, values)
 
     def _grain(self, history: _History) -> float:
         """What the Ladder rounds scores to."""
@@ -199,6 +199,13 @@ class _History:
             if against[n] < 0 or not log <= log_p[n]:
                 log_p[n], against[n], methods[n], draws[n] = log, before, result.method, result.resamples
         return cls(case, members, scores, log_p, against, methods, draws)
+
+    @property
+    def claims(self) -> Floats:
+        """`log_p` of those that score higher than all before, and 0 of others: those are new bests by no test."""
+        scores = -self.scores if self.case.board.matrix.lower_is_better else self.scores
+        best = np.fmax.accumulate(np.concatenate([[-np.inf], scores]))[:-1]
+        return np.where(scores > best, self.log_p, 0.0)
 
     @cached_property
     def is_left_out(self) -> Any:

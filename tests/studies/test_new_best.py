@@ -1,8 +1,12 @@
 """New bests of a history of versions, against p-values and levels worked by hand."""
 
 import math
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+
+from registry.studies.new_best import _History
 
 ITEMS = [f"i{n:02}" for n in range(40)]
 
@@ -86,3 +90,13 @@ def test_what_is_withdrawn_has_spent_its_part(history):
     assert third["new_best"]
     assert third["log10_level"] == pytest.approx(math.log10(0.05 / 199))
     assert "1 submission is withdrawn" in history("study", "new-best", "small", "--alpha", "0.01").stderr
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_what_scores_less_than_the_best_before_is_no_new_best_by_any_test(lower):
+    """The sign test can favour it; the fourth equals the best, the fifth was withdrawn."""
+    case = SimpleNamespace(board=SimpleNamespace(matrix=SimpleNamespace(lower_is_better=lower)))
+    scores = np.array([0.5, 0.6, 0.55, 0.6, np.nan, 0.7])
+    log_p = np.array([np.nan, -20, -30, -25, np.nan, -20])
+    history = _History(case, [], -scores if lower else scores, log_p, [], [], [])
+    np.testing.assert_array_equal(history.claims, [np.nan, -20, 0, 0, 0, -20])
