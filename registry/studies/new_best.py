@@ -168,6 +168,7 @@ class _History:
         case: What was loaded.
         members: [submissions], the place of each on the board; -1 of what was left out.
         scores: [submissions].
+        is_highest: [submissions], whether each scores higher than all before it.
         log_p: [submissions], against all before; of what is no record against the best before.
         against: [submissions], the place in time of the earlier one with that p-value; -1 where there is none.
         methods, draws: [submissions], how the p-value came about.
@@ -176,6 +177,7 @@ class _History:
     case: HistoryCase
     members: list[int]
     scores: Floats
+    is_highest: Any
     log_p: Floats
     against: list[int]
     methods: list[str]
@@ -190,7 +192,9 @@ class _History:
         log_p, against = np.full(len(members), np.nan), [-1] * len(members)
         methods = [""] * len(members)
         draws: list[int | None] = [None] * len(members)
-        opponents = list(_opponents(-scores if case.board.matrix.lower_is_better else scores))
+        signed = -scores if case.board.matrix.lower_is_better else scores
+        is_highest = signed > np.fmax.accumulate(np.concatenate([[-np.inf], signed]))[:-1]
+        opponents = list(_opponents(signed, is_highest))
         asked = replace(case.settings, alternative="greater")
         pairs = [(members[n], members[before]) for n, before in opponents]
         results = case.test.run(case.board.matrix.by_unit, pairs, asked) if pairs else []
@@ -198,14 +202,12 @@ class _History:
             log = result.log10_p * math.log(10)
             if against[n] < 0 or not log <= log_p[n]:
                 log_p[n], against[n], methods[n], draws[n] = log, before, result.method, result.resamples
-        return cls(case, members, scores, log_p, against, methods, draws)
+        return cls(case, members, scores, is_highest, log_p, against, methods, draws)
 
     @property
     def claims(self) -> Floats:
         """`log_p` of those that score higher than all before, and 0 of others: those are new bests by no test."""
-        scores = -self.scores if self.case.board.matrix.lower_is_better else self.scores
-        best = np.fmax.accumulate(np.concatenate([[-np.inf], scores]))[:-1]
-        return np.where(scores > best, self.log_p, 0.0)
+        return np.where(self.is_highest, self.log_p, 0.0)
 
     @cached_property
     def is_left_out(self) -> Any:
@@ -251,14 +253,13 @@ def _released(rows: list[Row]) -> list[Row]:
             if not math.isnan(row["shown"]) and row["shown"] != before]
 
 
-def _opponents(scores: Floats) -> Iterator[tuple[int, int]]:
-    """Whom each is tested against: all before it, or the best of these where it has not a higher score."""
-    for n, score in enumerate(scores):
-        before = np.flatnonzero(~np.isnan(scores[:n]))
-        if np.isnan(score) or not len(before):
-            continue
-        best = before[scores[before].argmax()]
-        yield from ((n, int(other)) for other in (before if score > scores[best] else [best]))
+def _opponents(scores: Floats, is_highest: Any) -> Iterator[tuple[int, int]]:
+    """Whom each is tested against: all before it, or the best of these where it does not score higher."""
+    scored = np.flatnonzero(~np.isnan(scores))
+    for n, place in enumerate(scored[1:], 1):
+        before = scored[:n]
+        against = before if is_highest[place] else before[[scores[before].argmax()]]
+        yield from ((int(place), int(other)) for other in against)
 
 
 def _with_history(connection: Connection, subject: BoardSubject) -> HistorySubject | None:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from registry.significance import Settings
 from registry.studies.new_best import _History
 
 ITEMS = [f"i{n:02}" for n in range(40)]
@@ -95,8 +96,20 @@ def test_what_is_withdrawn_has_spent_its_part(history):
 @pytest.mark.parametrize("lower", [False, True])
 def test_what_scores_less_than_the_best_before_is_no_new_best_by_any_test(lower):
     """The sign test can favour it; the fourth equals the best, the fifth was withdrawn."""
-    case = SimpleNamespace(board=SimpleNamespace(matrix=SimpleNamespace(lower_is_better=lower)))
     scores = np.array([0.5, 0.6, 0.55, 0.6, np.nan, 0.7])
-    log_p = np.array([np.nan, -20, -30, -25, np.nan, -20])
-    history = _History(case, [], -scores if lower else scores, log_p, [], [], [])
-    np.testing.assert_array_equal(history.claims, [np.nan, -20, 0, 0, 0, -20])
+    places = [0, 1, 2, 3, 5]
+    tested = []
+
+    def run(matrix, pairs, settings):
+        assert settings.alternative == "greater"
+        tested.extend((places[n], places[before]) for n, before in pairs)
+        return [SimpleNamespace(log10_p=-10.0 - before, method="exact", resamples=None) for _, before in pairs]
+
+    board = SimpleNamespace(matrix=SimpleNamespace(lower_is_better=lower, by_unit=None),
+                            members=[SimpleNamespace(name=str(place)) for place in places],
+                            scores=(-scores if lower else scores)[places])
+    history = _History.of(SimpleNamespace(board=board, places={str(place): place for place in places}, submitted=6,
+                                          test=SimpleNamespace(run=run), settings=Settings()))
+    assert tested == [(1, 0), (2, 1), (3, 1), *((5, before) for before in (0, 1, 2, 3))]
+    np.testing.assert_allclose(history.log_p / np.log(10), [np.nan, -10, -11, -11, np.nan, -10])
+    np.testing.assert_allclose(history.claims / np.log(10), [np.nan, -10, 0, 0, 0, -10])
