@@ -21,6 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import Floats
+from registry.significance.units import ROUNDING
 
 Axes = tuple[int, ...]  # of a table, in order: 0 are the units
 
@@ -66,9 +67,11 @@ class CrossedPair:
         terms = {axes: self.expected(axes) for axes in _subsets(self.axes)}
         for axes, own in terms.items():
             for side, _, degrees in own:
-                squared = sum((-1) ** (len(more) - len(axes)) * term for more, found in terms.items()
-                              if set(more) >= set(axes) for of, term, _ in found if side is None or of == side)
-                yield Source(axes, side, squared, degrees)
+                added = [(-1) ** (len(more) - len(axes)) * term for more, found in terms.items()
+                         if set(more) >= set(axes) for of, term, _ in found if side is None or of == side]
+                squared = sum(added)
+                is_rounding = abs(squared) <= ROUNDING * sum(map(abs, added))
+                yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
         """Give sources that add up to no less than the squared error where the axes `over` are random.

@@ -28,6 +28,13 @@ def test_components_are_those_of_the_analysis_of_variance_and_of_a_mixed_model()
     assert [of.degrees for of in found.values()] == [n - 1, m - 1, (n - 1) * (m - 1)]
 
 
+def test_a_component_that_is_zero_but_for_rounding_is_zero():
+    """One of six answers is wrong: the mean squares of items, runs and their interaction are all 1/6."""
+    scores = np.array([[0.0, 1], [1, 1], [1, 1]])
+    found = CrossedPair((scores - scores.mean(), np.zeros_like(scores)), (False,)).components()
+    assert [(of.axes, of.squared) for of in found if of.squared] == [((0, 1), pytest.approx(1 / 36, rel=1e-12))]
+
+
 @pytest.mark.parametrize("shared", [(False, True), (True, True), (False, False)])
 def test_components_of_three_factors_add_up_to_the_squared_error(shared):
     """Of 600 tables with known effects of items, seeds, prompts and all their interactions."""
