@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.arrays import Floats
+from registry.arrays import Flags, Floats
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
@@ -177,7 +177,7 @@ class _History:
     case: HistoryCase
     members: list[int]
     scores: Floats
-    is_highest: Any
+    is_highest: Flags
     log_p: Floats
     against: list[int]
     methods: list[str]
@@ -210,7 +210,7 @@ class _History:
         return np.where(self.is_highest, self.log_p, 0.0)
 
     @cached_property
-    def is_left_out(self) -> Any:
+    def is_left_out(self) -> Flags:
         """Which are withdrawn or not scored, [submissions]."""
         return np.array(self.members) < 0
 
@@ -253,7 +253,7 @@ def _released(rows: list[Row]) -> list[Row]:
             if not math.isnan(row["shown"]) and row["shown"] != before]
 
 
-def _opponents(scores: Floats, is_highest: Any) -> Iterator[tuple[int, int]]:
+def _opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, int]]:
     """Whom each is tested against: all before it, or the best of these where it does not score higher."""
     scored = np.flatnonzero(~np.isnan(scores))
     for n, place in enumerate(scored[1:], 1):
