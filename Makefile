@@ -3,8 +3,8 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-# Two more than processors: tests also wait, for other processes, files and browsers.
-WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 2 ))
+# One more than processors: tests also wait, for other processes, files and browsers; two more take a fifth longer.
+WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 DEMO_DB := .venv/demo.duckdb
 
 # What Python compiles is kept: else each process of the tests compiles all modules anew.

@@ -30,7 +30,7 @@ from registry.cli import (
 )
 from registry.cli import comparison as results
 from registry.cli.console import Color, RegistryGroup, coloring, explain, say, say_all
-from registry.cli.guide.layout import GuidedCommand
+from registry.cli.late import add_command
 from registry.cli.options import organiser
 from registry.cli.settings import database_path
 from registry.cli.study.command import add_study
@@ -123,4 +123,4 @@ for heading, commands in COMMANDS.items():
             app.add_typer(command, name="study", rich_help_panel=heading)
         else:
             name = command.__name__.rstrip("_").replace("_", "-")
-            app.command(name=name, cls=GuidedCommand, rich_help_panel=heading)(command)
+            add_command(app, command, name, heading)

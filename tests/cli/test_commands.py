@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from registry.cli import app, study
+from registry.cli.late import LateCommand
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
@@ -135,6 +136,14 @@ def test_help_cuts_no_line_of_the_list_of_commands(group):
     of = study.app if group else app
     assert len(listed) == len(of.registered_commands) + len(of.registered_groups)
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
+
+
+def test_the_function_of_a_command_is_looked_at_when_it_is_used():
+    commands = typer.main.get_command(app).commands
+    late = {name for name, of in commands.items() if isinstance(of, LateCommand)}
+    assert {"run", "board", "compare"} < late
+    assert {option.name for option in commands["board"].params} >= {"task", "db", "format_"}
+    assert {name for name in late if "params" in vars(commands[name])} == {"board"}
 
 
 def test_usage_errors_exit_with_2(registry):

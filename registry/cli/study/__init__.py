@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from registry.cli.console import RegistryGroup
-from registry.cli.guide.layout import GuidedCommand
+from registry.cli.late import add_command
 from registry.cli.study.command import add_study
 from registry.cli.study.writing import resample_train, synthesize
 from registry.studies import STUDIES
@@ -14,5 +14,5 @@ app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None
     "Make a study of a task: what its numbers show and do not."))
 for name in STUDIES:
     add_study(app, name)
-app.command(name="synthesize", cls=GuidedCommand)(synthesize)
-app.command(name="resample-train", cls=GuidedCommand)(resample_train)
+add_command(app, synthesize, "synthesize")
+add_command(app, resample_train, "resample-train")

@@ -19,7 +19,8 @@ from typer.core import TyperCommand
 from registry.cli.console import say, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.guide import names
-from registry.cli.guide.layout import TEST, GuidedCommand
+from registry.cli.guide.layout import TEST
+from registry.cli.late import command_of
 from registry.cli.options import (
     Actor,
     ChosenMetric,
@@ -119,9 +120,7 @@ def _command(name: str, said: str, parameters: Iterable[_Parameter], do: Callabl
     command.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=of, default=default)
         for key, of, default in parameters])
-    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, cls=GuidedCommand, help=said)(command)
-    return typer.main.get_command(alone)
+    return command_of(command, name, said)
 
 
 def _named_options(named: Iterable[str], metric: Any = ChosenMetric) -> Iterator[_Parameter]:
