@@ -178,8 +178,8 @@ def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched
         return others
     names, name = gold.table.names, gold.table.names[value]
     values = set(right.values())
-    numeric = all(map(is_number, values))
-    fitting = [n for n in others if _folded(one.table.column(n).values) & _folded(values) or (
+    numeric, known = all(map(is_number, values)), _folded(values)
+    fitting = [n for n in others if _folded(one.table.column(n).values) & known or (
         numeric and one.table.column(n).is_mostly_numeric)]  # of mistakes in it is told when it is read
     if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
             n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
@@ -198,7 +198,7 @@ def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched
         if len(copies) == 1 and (are_decimals or 2 * len(values) <= len(right)):
             return copies  # what stands beside it is looked at then
         likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
-            n for n in fitting if sum(_plain(cell) in _folded(values) for cell in cells[n]) > _MOST * len(cells[n])]
+            n for n in fitting if _are_mostly(known, cells[n])]
         own = [n for n in fitting if numeric and not likely and not _is_copy(gold, one, n)]
         return own[:1] if len(own) == 1 else [
             n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
@@ -217,7 +217,7 @@ def _are_alike(table: Table, other: Table) -> bool:
     columns = list(zip(table.columns, other.columns, strict=True))
     if any((len(theirs.values) == 1) != (len(ours.values) == 1) for ours, theirs in columns):  # which tells nothing
         return False
-    return all(sum(_plain(cell) in _folded(ours.values) for cell in theirs.cells) > _MOST * len(theirs.cells) or (
+    return all(_are_mostly(_folded(ours.values), theirs.cells) or (
         ours.is_numeric and theirs.is_numeric and ours.is_whole == theirs.is_whole and ours.is_key == theirs.is_key)
         for ours, theirs in columns)
 
@@ -230,6 +230,11 @@ def _are_decimals(values: Set[str]) -> bool:
 def _folded(cells: Set[str]) -> set[str]:
     """Cells whatever the case of their letters and the blanks around: that these differ is told when they are read."""
     return set(map(_plain, cells))
+
+
+def _are_mostly(known: Set[str], cells: Sequence[str]) -> bool:
+    """Whether most cells, folded, are known."""
+    return sum(_plain(cell) in known for cell in cells) > _MOST * len(cells)
 
 
 def _plain(cell: str) -> str:
