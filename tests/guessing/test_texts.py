@@ -7,6 +7,7 @@ import pytest
 from registry.errors import InputError
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.made import made
+from registry.guessing.tables import answering
 from tests.guessing.test_layouts import GOLD, SENTENCES, WORDS, N, readers
 
 PROMPTS = [text[::-1] for text in SENTENCES]
@@ -129,3 +130,19 @@ def test_what_was_heard_has_a_rate_of_errors(layout):
     files = [lines(path=[f"{n}.mp3" for n in N], sentence=SENTENCES), *(
         table(path=[f"{n}.mp3" for n in N], hypothesis=of) for of in WRITTEN.values())]
     assert made(layout(files), Asked()).folder.tables["metric"][0]["name"] == "WER"
+
+
+def test_twice_as_many_texts_are_looked_at_twice_as_often(layout, monkeypatch):
+    plain, seen = answering._plain, []
+    monkeypatch.setattr(answering, "_plain", lambda cell: seen.append(cell) or plain(cell))
+
+    def n_seen(n):
+        seen.clear()
+        rows = [(f"s{k}", f"what was {k} given", f"the answer to {k}") for k in range(n)]
+        theirs = [[(name, given, text if k % every else f"not {text}") for k, (name, given, text) in enumerate(rows)]
+                  for every in (3, 4)]
+        with pytest.raises(QuestionError):
+            made(layout(["".join("\t".join(row) + "\n" for row in of) for of in (rows, *theirs)]), Asked())
+        return len(seen)
+
+    assert 0 < n_seen(200) <= 2.2 * n_seen(100)
