@@ -31,6 +31,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PATIENCE = 30.0  # seconds without any worker after which the work is given up
+_ANSWER = 5.0  # seconds that a scheduler has for its answer
 _LOOK = 1.0  # seconds after which it is looked whether there still are workers
 _BATCH = 0.25  # seconds that tasks of one message should take: what a worker's death costs, and 100 times the overhead
 _AHEAD = 2  # batches of each thread that may be under way
@@ -285,7 +286,7 @@ def _connected(address: str) -> Client:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions, which are looked at in a moment
-            return Client(address, timeout="5s", set_as_default=False)
+            return Client(address, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise InputError(f"no dask scheduler answers at {address!r}: {error}") from None
 

@@ -76,7 +76,7 @@ def copy(streams: Mapping[int, Callable[[bytes], object]], timeout: float | None
             ready = selector.select(min(left, _LONGEST))
             left -= time.monotonic() - since
             if left <= 0:
-                raise LimitError(f"the query was ended after {timeout:g} seconds; --timeout allows more")
+                raise LimitError(f"the query was ended after {timeout:g} s; --timeout allows more")
             for key, _ in ready:
                 if chunk := os.read(key.fd, _CHUNK):
                     key.data(chunk)

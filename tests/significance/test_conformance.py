@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
+from registry.parallel import cluster
 from registry.parallel.cluster import Cluster
 from registry.significance import (
     OVERALL_TESTS,
@@ -184,7 +185,8 @@ def test_processes_change_no_bit(monkeypatch):
     assert drawn_results(fresh(), Execution(workers=2, processes=True)) == expected
 
 
-def test_a_cluster_that_does_not_answer_is_named():
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setattr(cluster, "_ANSWER", 0.2)
     with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
         Bootstrap().run(replace(fresh(), quotient=None), [(0, 1)],
                         Settings(execution=Execution(cluster=Cluster("tcp://127.0.0.1:9"))))
