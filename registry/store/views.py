@@ -35,7 +35,7 @@ class View:
 
 @dataclass(frozen=True)
 class Macro:
-    """One macro: its name, what it claims, its statement, and what its parameters and (of a table macro) columns are."""
+    """One macro: its name, what it claims, its statement, and what its parameters and, of tables, columns are."""
 
     name: str
     comment: str
