@@ -172,9 +172,8 @@ def _copy(database: Database, to: Path) -> State:
         with opening, path.open("rb") as file:
             if is_shared(file):
                 _copy_bytes(path, to)
-                log = path.with_name(f"{path.name}.wal")  # which stays where readers keep it from being brought in
-                if log.exists():
-                    _copy_bytes(log, to.with_name(f"{to.name}.wal"))
+                if database.log.exists():  # it stays where readers keep it from being brought in
+                    _copy_bytes(database.log, Database(to).log)
                 return _state(path)
         if time.monotonic() > deadline:
             with database.reading():  # which names the process that holds it
