@@ -11,7 +11,7 @@ from registry.cli.comparison import Test
 from registry.cli.console import say, say_all, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.guide import names
-from registry.cli.options import Actor, Db, OutputFormat, Wait, actor_name, database, named_values
+from registry.cli.options import Actor, Db, OutputFormat, To, Wait, actor_name, database, named_values
 
 if TYPE_CHECKING:
     from registry.guessing.made import Made
@@ -70,8 +70,7 @@ def new(
     gold: Annotated[Path, typer.Option("--from", metavar="GOLD", help="As `registry quick` takes it.")],
     system: System = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
     test: Test = None, runs: Runs = None,
-    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
-        "The folder in which the task is written; else one called after the task."))] = None,
+    to: To = None,
 ) -> None:
     """Write the manifest that `registry quick` guesses."""
     found = _made([gold, *(system or [])], kind, metric, option, missing, runs, test)
