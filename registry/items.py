@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from registry.errors import InputError
+from registry.errors import InputError, raising
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ Keyed = TypeVar("Keyed", Item, Answer)
 
 
 def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
-           report: Callable[[InputError], None] | None = None) -> dict[str, Keyed]:
+           report: Callable[[InputError], None] = raising) -> dict[str, Keyed]:
     """Index items or answers by their key, the first of several with the same one.
 
     Raises:
@@ -109,11 +109,8 @@ def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
     """
     found: dict[str, Keyed] = {}
     for entry in entries:
-        if (first := found.setdefault(entry.key, entry)) is entry:
-            continue
-        if report is None:
-            raise standing_twice(entry, first, path, remedy)
-        report(standing_twice(entry, first, path, remedy))
+        if (first := found.setdefault(entry.key, entry)) is not entry:
+            report(standing_twice(entry, first, path, remedy))
     return found
 
 

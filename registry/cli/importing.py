@@ -10,7 +10,7 @@ import typer
 from registry.cli.console import say, say_all
 from registry.cli.execution import Cluster, Quiet, Workers, execution
 from registry.cli.guide import names
-from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
+from registry.cli.options import Actor, Db, DryRun, To, Wait, actor_name, database, named_values
 from registry.cli.pipeline import resolved, say_end
 from registry.cli.progress import reporter
 from registry.errors import InputError, UnknownNameError
@@ -28,8 +28,7 @@ def import_(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="The results.")],
     task: Annotated[str | None, typer.Option("--task", help=(
         "The task's id; else the name of PATH. Of codabench: the task that the submissions are of."))] = None,
-    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
-        "The folder in which the task is written; else one called after the task."))] = None,
+    to: To = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the importer, as a manifest would write it; can be repeated."))] = None,
     workers: Workers = None, cluster: Cluster = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,

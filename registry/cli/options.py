@@ -47,6 +47,8 @@ ChosenMetric = Annotated[str | None, typer.Option("--metric", "-m", help=(
     rich_help_panel=WHICH)]
 ReaderOptions = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
     "An option of the reader, as the manifest would write it; can be repeated."))]
+To = Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
+    "The folder in which the task is written; else one called after the task."))]
 Attributes = Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME=VALUE", help=(
     "What is known of the system: description, paper, code, licence, size, cost, or anything else; can be repeated."))]
 TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help="Only this one.",

@@ -18,7 +18,7 @@ from registry.errors import InputError
 if TYPE_CHECKING:
     from registry.query.question import QueryRequest
 
-_LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
+LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
 
 QueryFormat = Literal["table", "tsv", "csv", "md", "json", "jsonl", "parquet"]
@@ -58,7 +58,7 @@ def query(
     chosen = chosen_format(format_)
     question = QueryRequest(
         database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
-        size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color,
+        size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color,
         organiser=organiser.get())
     if output is not None:
         told = _written(question, output, timeout or None)

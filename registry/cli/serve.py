@@ -10,10 +10,8 @@ import typer
 from registry.cli.console import say
 from registry.cli.options import Db, database, organiser, size_in_bytes
 from registry.cli.page import Items, folder_address
+from registry.cli.query import LEAST_MEMORY
 from registry.errors import RegistryError
-
-_LEAST_MEMORY = 64  # megabytes, as `query` needs
-
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help=(
     "Of this machine; others than the loopback let other machines in."))]
@@ -52,7 +50,7 @@ def serve(
     from registry.serving.settings import QueryLimits, Settings
 
     limits = QueryLimits(seconds=timeout, rows=max_rows, memory=size_in_bytes(max_memory, "--max-memory",
-                         least=_LEAST_MEMORY), at_once=queries)
+                         least=LEAST_MEMORY), at_once=queries)
     is_open = server.is_loopback(host)
     target = database(db)
     with target.reading():  # what is wrong with it is told before anybody asks

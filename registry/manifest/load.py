@@ -126,16 +126,16 @@ def _spelt_right(tables: Any, location: tuple[int | str, ...]) -> bool:
 
 def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
     """Say where one of pydantic's errors is and what is wrong there; what contradicts itself may do so in many ways."""
-    location, kind, given = detail["loc"], detail["type"], detail["input"]
-    key = _key_path(location)
-    if kind == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
+    key = _key_path(detail["loc"])
+    if detail["type"] == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
         yield from ((".".join(filter(None, (key, at))), message) for at, message in error.found)
     else:
-        yield key, _message(location, kind, given, detail)
+        yield key, _message(detail)
 
 
-def _message(location: tuple[int | str, ...], kind: str, given: Any, detail: ErrorDetails) -> str:
-    """Say what is wrong with the value `given` at a key, and what is expected."""
+def _message(detail: ErrorDetails) -> str:
+    """Say what is wrong with the value at a key, and what is expected."""
+    location, kind, given = detail["loc"], detail["type"], detail["input"]
     heading = _heading(location) if location else ""
     if kind == "extra_forbidden":
         key, known = str(location[-1]), _keys_at(location[:-1])
@@ -179,8 +179,7 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Manifest
     for step in location:
         if isinstance(step, str) and step in model.model_fields:
-            inner = _model_in(model.model_fields[step].annotation)
-            model = inner or model
+            model = _model_in(model.model_fields[step].annotation) or model
     return list(model.model_fields)
 
 

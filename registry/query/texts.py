@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -49,14 +49,6 @@ _ROWS = f"""
     JOIN submission_source AS of ON of.submission_id = ranked.submission_id
     LEFT JOIN {{said}} AS said ON said.item_id = words.item_id {{same_run}}
     WHERE ranked.scoring_id IS NOT NULL AND {{which}}"""  # noqa: S608
-
-
-class _Run(NamedTuple):
-    name: str
-    scoring_id: int
-    replicate: int
-    reader: str
-    digest: str
 
 
 def unpack(driver: Any) -> list[str]:
@@ -134,15 +126,15 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
     ids = {item.key: item_id for item_id, item in items}
     driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
     hidden = hidden_scorings(driver)
-    for run in map(_Run._make, driver.execute(_RUNS, [test_set_id]).fetchall()):
-        if run.scoring_id in hidden:
+    for name, scoring_id, replicate, named_reader, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
+        if scoring_id in hidden:
             continue
-        reader: Reader = parse("reader", READERS, run.reader)
-        answers = [answer for answer in reader.read_answers(files.document(run.digest, run.name)) if answer.key in ids]
+        reader: Reader = parse("reader", READERS, named_reader)
+        answers = [answer for answer in reader.read_answers(files.document(digest, name)) if answer.key in ids]
         driver.register("_said", {
             "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
             "output": texts([str(answer.value) for answer in answers])})
-        driver.execute(_ROWS.format(**parts), [run.scoring_id, run.replicate])
+        driver.execute(_ROWS.format(**parts), [scoring_id, replicate])
         driver.unregister("_said")
     driver.unregister("_words")
 

@@ -164,13 +164,6 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
-def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
-    """The files that a submission's runs were read from: their digests and names."""
-    table = models.submission_source
-    query = select(*SubmissionSourceRow.columns()).where(table.c.submission_id == submission_id)
-    return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
-
-
 def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> dict[int, tuple[dict[str, str], ...]]:
     """What tells the runs of submissions apart, by submission and in the order of the runs; not of those without."""
     of = models.replicate_factor.c

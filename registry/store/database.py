@@ -191,13 +191,13 @@ class Database:
 
     def _complete(self, connection: Connection) -> None:
         """Bring what is committed from the log into the file itself."""
-        if not self._log.exists():
+        if not self.log.exists():
             return
         try:
-            checkpoint(connection, self._real, self._log)
+            checkpoint(connection, self._real, self.log)
         except duckdb.Error as error:
             why = str(error).partition("\n")[0]
-            raise StoreError(self.named, f"all is committed, but stands in {self._log.name} and not yet in the file; "
+            raise StoreError(self.named, f"all is committed, but stands in {self.log.name} and not yet in the file; "
                                          f"keep the two together, and run the command again ({why})") from None
 
     def settle(self) -> None:
@@ -205,7 +205,7 @@ class Database:
 
         Where it cannot, as on a read-only disk or beside other readers, DuckDB reads the log too.
         """
-        if self._log.exists() and not is_open(self._real) and self._is_writable():
+        if self.log.exists() and not is_open(self._real) and self._is_writable():
             with suppress(RegistryError), self._connection(patience=0) as connection:
                 self._complete(connection)
 
@@ -218,8 +218,8 @@ class Database:
             raise InputError("no such folder; make it first", path=self.path.parent)
         if self.path.is_symlink():
             raise InputError("a symbolic link that leads nowhere; remove it or name another file", path=self.path)
-        if self._log.exists():
-            raise InputError(f"{self._log.name} stands here without its database, and would be played into a new one; "
+        if self.log.exists():
+            raise InputError(f"{self.log.name} stands here without its database, and would be played into a new one; "
                              "put the database back beside it, or remove it", path=self.path)
 
     @property
@@ -228,9 +228,9 @@ class Database:
         return self.path.resolve()
 
     @property
-    def _log(self) -> Path:
-        """DuckDB's write-ahead log."""
-        return self._real.with_name(self._real.name + ".wal")
+    def log(self) -> Path:
+        """DuckDB's write-ahead log, which need not be there."""
+        return self._real.with_name(f"{self._real.name}.wal")
 
     def exists(self) -> bool:
         """Whether anything has the name.

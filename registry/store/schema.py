@@ -85,13 +85,10 @@ def check(connection: Connection, path: Path) -> None:
 
 def migrations_after(revision: str | None) -> Iterator[tuple[Touched, dict[str, str]]]:
     """What each migration after a revision touches, oldest first: columns by table, and new names of tables."""
-    from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-    config = Config()
-    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
-    scripts = ScriptDirectory.from_config(config)
-    for script in reversed(list(scripts.iterate_revisions("head", revision or "base"))):
+    scripts = ScriptDirectory(str(migrations())).iterate_revisions("head", revision or "base")
+    for script in reversed(list(scripts)):
         yield getattr(script.module, "changes", {}), getattr(script.module, "renames", {})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -35,18 +35,14 @@ class View:
 
 @dataclass(frozen=True)
 class Macro:
-    """One macro: its name, what it claims, what its parameters and (of a table macro) columns are, and its statement.
-
-    `signature` is how it is called, with the defaults of what can be left out.
-    """
+    """One macro: its name, what it claims, its statement, and what its parameters and, of tables, columns are."""
 
     name: str
     comment: str
-    signature: str
     statement: str
     is_table: bool
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str]
+    columns: Mapping[str, str]
 
     @property
     def full_comment(self) -> str:
@@ -94,9 +90,8 @@ def described(path: Path) -> tuple[str, dict[str, str], str]:
 def _macro(claim: str, named: dict[str, str], statement: str) -> Macro:
     found = _MACRO.match(statement)
     assert found is not None
-    name, given, is_table = found[1], found[2], found[3] is not None
-    taken = [parameter.partition(" ")[0] for parameter in given.split(", ")]
-    return Macro(name, claim, f"{name}({given})", statement, is_table, {k: named[k] for k in taken},
+    taken = [parameter.partition(" ")[0] for parameter in found[2].split(", ")]
+    return Macro(found[1], claim, statement, found[3] is not None, {k: named[k] for k in taken},
                  {k: v for k, v in named.items() if k not in taken})
 
 

@@ -115,8 +115,9 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequ
                 refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
+        submitted = catalog.submitted(connection, [member.submission_id for member in members])
         for member in members:
-            if (n := len(catalog.submission_sources(connection, member.submission_id))) > 1:
+            if (n := len(submitted[member.submission_id].files)) > 1:
                 refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is no average over runs; name them "
                                   "as systems of their own", category="score"))
 

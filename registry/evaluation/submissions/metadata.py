@@ -33,7 +33,8 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
         if rest not in (of.full_name, of.full_name.removesuffix(f"@{of.version}")) or not isinstance(
                 parse("reader", READERS, of.reader), Trec):
             continue
-        for run, kept in enumerate(catalog.submission_sources(connection, of.submission_id), 1):
+        files = catalog.submitted(connection, [of.submission_id])[of.submission_id].files
+        for run, kept in enumerate(files, 1):
             if sources.is_kept(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
                 rows += [{"version": of.version, "run": run, "line": line} for line in metadata(document)]

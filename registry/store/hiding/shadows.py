@@ -13,6 +13,8 @@ _NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired
 
 _REORDERED = "comparison.alternative = 'two-sided' AND test_set.task_id IN ({anonymous})"
 
+_STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
+
 HELPER = "secret_"  # what tables are called that help the others and are for nobody else
 
 # By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks.
@@ -153,8 +155,7 @@ _SCORES = {
         SELECT * FROM {file}.study
         WHERE task_id NOT IN ({blind}) AND (is_anonymous OR task_id NOT IN ({anonymous}))""",
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_SCORING}" for name in (  # noqa: S608
-        "score", "replicate_score", "remark", "response",
-        *(table.name for tables in (models.statistics, models.whole_statistics) for table in tables.values()))},
+        "score", "replicate_score", "remark", "response", *_STATISTICS)},
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_COMPARISON}"  # noqa: S608
        for name in ("comparison", "comparison_pair", "overall_result", "standing")},
     **{name: f"""
@@ -164,8 +165,7 @@ _SCORES = {
 }
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE"}
-_LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair"} | {
-    table.name for tables in (models.statistics, models.whole_statistics) for table in tables.values()}
+_LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
 
 
 def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: bool,

@@ -26,11 +26,9 @@ def copy(database: Database, to: Path) -> None:
         InputError, SchemaError, LockedError: As `Database.reading`.
         StoreError: The copy cannot be written.
     """
-    path = database.path.resolve()
-    log = path.with_name(f"{path.name}.wal")
     with database.reading():
-        for file, copied in ((path, to), (log, to.with_name(f"{to.name}.wal"))):
-            if file is path or file.exists():  # the log stays where the disk is read-only
+        for file, copied in ((database.path.resolve(), to), (database.log, Database(to).log)):
+            if copied is to or file.exists():  # the log stays where the disk is read-only
                 done = subprocess.run([sys.executable, "-I", "-c", _COPY, file, copied], capture_output=True, text=True)  # noqa: S603
                 if done.returncode:
                     raise StoreError(to, f"cannot copy the database: {done.stderr.strip().rpartition(chr(10))[2]}")

@@ -68,14 +68,18 @@ class Session:
         with nullcontext() if self._organiser else concealing(self.connection):
             yield self.connection
 
-    @contextmanager
-    def named(self) -> Iterator[Session]:
-        """What goes wrong in the block is told without the names that are hidden."""
-        try:
-            yield self
-        except (InputError, MismatchError) as error:
-            self.names.conceal(error)
-            raise
+
+@contextmanager
+def _session(connection: Connection, database: Database, journal: Journal,
+             copy: WorkingCopy | None = None) -> Iterator[Session]:
+    """Do all of a command's writing; what goes wrong in the block is told without the names that are hidden."""
+    session = Session(connection, database, copy)
+    try:
+        yield session
+    except (InputError, MismatchError) as error:
+        session.names.conceal(error)
+        raise
+    journal.close(connection)
 
 
 @contextmanager
@@ -105,16 +109,13 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
         unfinished = stack.enter_context(database.creating()) if create else None
         if unfinished is None:
             copy = stack.enter_context(working_copy(database, beside=True))
-            with Session(copy.connection, database, copy).named() as session:
+            with _session(copy.connection, database, journal, copy) as session:
                 yield session
-            journal.close(copy.connection)
             if copy.is_changed:
                 copy.publish()
         else:
-            with unfinished.writing() as connection:
-                with Session(connection, database).named() as session:
-                    yield session
-                journal.close(connection)
+            with unfinished.writing() as connection, _session(connection, database, journal) as session:
+                yield session
             unfinished.publish()
 
 
@@ -128,9 +129,8 @@ def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, creat
         connection = stack.enter_context(new.writing(dry_run=True))
     else:
         connection = stack.enter_context(working_copy(database, beside=False)).connection
-    with Session(connection, database).named() as session:
+    with _session(connection, database, journal) as session:
         yield session
-    journal.close(connection)
 
 
 @contextmanager
@@ -175,9 +175,8 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
                 is_mine.close()
             if pairs is not None:
                 pairs.keep(copy.connection, journal.run_id(copy.connection))
-            with Session(copy.connection, database, copy).named() as session:
+            with _session(copy.connection, database, journal, copy) as session:
                 result = work(session)
-            journal.close(copy.connection)
             if not copy.is_changed:
                 return result
             took = time.monotonic() - began

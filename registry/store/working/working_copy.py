@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -33,6 +32,8 @@ _CLOSED = (2.0, 8.0)  # seconds for which readers are kept out where one that is
 _OPEN = 0.2  # seconds for which they are let in then
 _LEAST = 2**28  # bytes of memory
 _BESIDE = (".wal", ".tmp")  # what DuckDB makes beside a database
+
+State = tuple[int, int, int]  # what a commit changes of a file: its number, its size, and when it was changed
 
 
 def limit(connection: Connection, memory: int | None) -> None:
@@ -68,17 +69,9 @@ def committing(database: Database, took: float = 0) -> Iterator[Connection]:
         closed = min(2 * closed, most)
 
 
-class _State(NamedTuple):
-    """What a commit changes of a file."""
-
-    inode: int
-    size: int
-    changed: int
-
-    @classmethod
-    def of(cls, path: Path) -> _State:
-        status = path.stat()
-        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
+def _state(path: Path) -> State:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 class WorkingCopy:
@@ -89,7 +82,7 @@ class WorkingCopy:
         recording: Of what is written to it.
     """
 
-    def __init__(self, database: Database, connection: Connection, state: _State) -> None:
+    def __init__(self, database: Database, connection: Connection, state: State) -> None:
         self.connection, self._database, self._state = connection, database, state
         self.recording = Recording(connection)
         self.memory: int | None = None
@@ -101,7 +94,7 @@ class WorkingCopy:
 
     def is_current(self) -> bool:
         """Whether the database is what it was when it was copied."""
-        return _State.of(self._database.path) == self._state
+        return _state(self._database.path) == self._state
 
     def publish(self, took: float = 0) -> None:
         """Write what was written to the copy to the database, whose writer this process is.
@@ -168,21 +161,20 @@ def _remove(held: int | None, path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _copy(database: Database, to: Path) -> _State:
+def _copy(database: Database, to: Path) -> State:
     """Copy a database and the log beside it, if there is one, while nobody commits."""
     path, deadline = database.path.resolve(), time.monotonic() + database.patience.seconds
     if not has_locks() or is_open(path):  # who closes a file that DuckDB has open here frees DuckDB's lock
         copy(database, to)
-        return _State.of(path)
+        return _state(path)
     while True:
         wait_before(path, database.patience.seconds)
         with opening, path.open("rb") as file:
             if is_shared(file):
                 _copy_bytes(path, to)
-                log = path.with_name(f"{path.name}.wal")  # which stays where readers keep it from being brought in
-                if log.exists():
-                    _copy_bytes(log, to.with_name(f"{to.name}.wal"))
-                return _State.of(path)
+                if database.log.exists():  # it stays where readers keep it from being brought in
+                    _copy_bytes(database.log, Database(to).log)
+                return _state(path)
         if time.monotonic() > deadline:
             with database.reading():  # which names the process that holds it
                 pass
