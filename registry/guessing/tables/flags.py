@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.errors import InputError
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System, listed
 from registry.guessing.looks import Table, tables
 from registry.guessing.tables.keys import Matched, called, match, may_name
 from registry.readers import READERS, Document, Reader
@@ -104,10 +104,9 @@ def _check(systems: Sequence[_Flags]) -> None:
 
 
 def _guess(gold: _Flags, systems: Sequence[_Flags]) -> Guess:
-    names = ", ".join(list(gold.labels)[:_SHOWN]) + (f" and {len(gold.labels) - _SHOWN} more" if len(
-        gold.labels) > _SHOWN else "")
     return Guess(gold.given.document, gold.multilabel, tuple(
         System(one.given.name, one.given.document, one.multilabel) for one in systems), (
         *gold.told,
-        f"{len(gold.labels)} labels of which an item may have several, a column of 0 and 1 for each: {names}"),
+        f"{len(gold.labels)} labels of which an item may have several, a column of 0 and 1 for each: "
+        f"{listed(list(gold.labels), _SHOWN)}"),
         SURE, "labels of which an item may have several")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from shlex import quote
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System, listed
 from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
 from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming
@@ -253,5 +253,4 @@ def _differing(table: Table, matched: Sequence[Matched]) -> Iterator[str]:
         name: value for name, value in one.table.form.items() if name != "comment"} != plain]
     for form in dict.fromkeys((one.table.written, one.table.header) for one in others):
         same = [one.given.name for one in others if (one.table.written, one.table.header) == form]
-        shown = ", ".join(same[:3]) + (f" and {len(same) - 3} more" if len(same) > 3 else "")
-        yield f"otherwise {shown}: {form[0]}, {'a' if form[1] else 'no'} header"
+        yield f"otherwise {listed(same, 3)}: {form[0]}, {'a' if form[1] else 'no'} header"
