@@ -114,6 +114,11 @@ class QuestionError(InputError):
         self.excerpt = "\n".join(lines + [f"  and {len(answers) - len(shown)} more"] * (len(answers) > len(shown)))
 
 
+def reworded(error: InputError, message: str) -> InputError:
+    """The error with another message."""
+    return InputError(message, path=error.path, line=error.line, item=error.item, category=error.category)
+
+
 def listed(names: Sequence[str], most: int) -> str:
     """The first names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

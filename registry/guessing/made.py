@@ -12,7 +12,7 @@ from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
 from registry.guessing.formats.texts import names_before_text
-from registry.guessing.guess import Asked, Guess, QuestionError, System
+from registry.guessing.guess import Asked, Guess, QuestionError, System, reworded
 from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
 from registry.guessing.task import SEED, task_folder
@@ -204,8 +204,7 @@ def _of_program(path: Path, asked: Asked, test: str | None = None) -> Made | Non
             found[kind] = _importer(kind, asked).read(path)
         except InputError as error:
             if error.path and path.is_dir() and not error.message.startswith(("no ", "not a zip file")):  # its files
-                problems.append(InputError(f"{error.message} (read as {kind})", path=error.path, line=error.line,
-                                           item=error.item, category=error.category))
+                problems.append(reworded(error, f"{error.message} (read as {kind})"))
     if "plain" in found and _is_table(path, asked):
         del found["plain"]
     if "plain" in found and (wrong := names_before_text([

@@ -181,13 +181,13 @@ def _rows(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that items, by a column that is called as what names them, have several rows each, with no order of them."""
     for document in (gold, *(one.document for one in systems)):
         for table in tables(document):
-            columns = [(n, table.column(n)) for n, name in enumerate(table.names) if table.header and is_id(name)]
-            n = next((n for n, column in columns if 1 < len(column.values) < len(column.cells)), None)
+            n = next((n for n, column in enumerate(table.columns) if table.header and is_id(table.names[n])
+                      and 1 < len(column.values) < len(column.cells)), None)
             if n is not None:
-                return InputError(f"{called(table, n)} names several rows by each item: write in all files a column "
-                                  "that tells these apart; or, if they are runs or samples of a system, one table of "
-                                  "all systems with columns of item, system, run and score, and say --as long",
-                                  path=document.path)
+                return document.error(
+                    f"{called(table, n)} names several rows by each item: write in all files a column that tells these "
+                    "apart; or, if they are runs or samples of a system, one table of all systems with columns of "
+                    "item, system, run and score, and say --as long")
     return None
 
 
@@ -222,9 +222,9 @@ def probabilities(gold: Document, systems: Sequence[Given]) -> InputError | None
         if len(columns) >= _CLASSES and all(column.is_numeric for column in columns) and not all(
                 column.is_whole for column in columns) and all(0.99 < sum(map(float, cells)) < 1.01 for cells in zip(
                     *(column.cells for column in columns), strict=True)):
-            return InputError(f"its {len(columns)} columns make 1 in each row, as probabilities of classes do: write "
-                              "the label that has the highest one, and as the gold each item's label",
-                              path=found[0].given.document.path)
+            return found[0].given.document.error(
+                f"its {len(columns)} columns make 1 in each row, as probabilities of classes do: write the label that "
+                "has the highest one, and as the gold each item's label")
     return None
 
 
