@@ -36,10 +36,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["captures families fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
-        "guess records words", "files looks runs trial", "formats tables unlabelled", "unread unread_text",
+        "guess records words", "files looks runs trial", "formats tables", "unread unread_text",
         "decide guesses task unknown", "made"],
     "registry.guessing.tables": [
-        "keys values", "answering flags named prose", "columns", "keyed", "long positional roles", "shape",
+        "keys values", "answering flags named prose", "keyed", "long positional roles", "shape",
         "apiece wide written"],
     "registry.readers": [
         "parsing", "base order", "alignments lines markup names tables", """

@@ -13,7 +13,7 @@ from shlex import quote, split
 from typing import Any
 
 from registry.errors import InputError, counted, together
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System, options_of
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System, options_of, reworded
 from registry.guessing.looks import tables
 from registry.guessing.trial import Trial
 from registry.readers import Reader
@@ -148,8 +148,8 @@ def _nothing(failing: Sequence[tuple[int, Guess, list[InputError]]]) -> InputErr
     """Say why the nearest guess does not hold."""
     _, guess, problems = min(failing, key=lambda one: one[0])  # the surest of equals
     what = f"read as {guess.reader.name}"
-    errors = [InputError(error.message + ("" if n else f" ({what})") + _here(error), path=error.path, line=error.line,
-                         item=error.item, category=error.category) for n, error in enumerate(problems[:_TOLD])]
+    errors = [reworded(error, error.message + ("" if n else f" ({what})") + _here(error))
+              for n, error in enumerate(problems[:_TOLD])]
     if len(problems) > _TOLD:
         errors.append(InputError(f"{counted(len(problems) - _TOLD, 'more file does', 'more files do')} not read"))
     return together(errors)

@@ -156,13 +156,17 @@ def _visible(folder: Path) -> list[Path]:
     return find_files(folder, lambda name: not name.startswith("."), "file", deep=False)
 
 
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+
+
 def _folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
 def _golds(folder: Path) -> list[Path]:
     """The files that may be the gold: by their names, or the files of a folder that is called as a gold is."""
-    found = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+    found = _files(folder)
     return sorted(path for path in found if _GOLD.search(path.stem)) or sorted(
         path for path in found if re.search(r"(?<![a-z])test(?![a-z])", path.stem, re.I)) or [
         path for within in _folders(folder) if _GOLD.search(within.name) for path in _plain(_visible(within))]
@@ -175,7 +179,7 @@ def _in_folder(folder: Path) -> tuple[Path, list[Path], tuple[str, ...]]:
     golds, named = _golds(folder), "by its name"
     within = [folder / name for name in _SYSTEMS if (folder / name).is_dir()]
     others = [path for path in _folders(folder) if path not in {gold.parent for gold in golds}]
-    beside = _plain([path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")])
+    beside = _plain(_files(folder))
     if not golds and others and len(beside) == 1:
         golds, named = beside, "as the only file beside folders"
     if len(golds) != 1 or len(within) > 1:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE
-from registry.guessing.records import OF_ITEMS, first_line, readable, records, repair
+from registry.guessing.records import OF_ITEMS, first_line, mended, readable, records
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.json_entries import json_members
@@ -183,7 +183,6 @@ def _tables(document: Document) -> Iterator[Table]:
     given = readable(document)
     if first_line(given).startswith("{") or is_json(given):  # no table: another reader says what is wrong
         return
-    mended = {"repair": repair(document)} if repair(document) else {}
     text = "\n" + given.text()
     comments = [None, "#"] if "\n#" in text else [None]
     mark_of_all = even_mark(line for _, line in given.lines())
@@ -193,7 +192,7 @@ def _tables(document: Document) -> Iterator[Table]:
         found: list[Table] = []
         if mark in text and not (mark == "," and has_decimal_commas):  # of tabs alone whitespace makes the same
             for comment in comments:
-                found += _delimited(given, separator, comment, mended)
+                found += _delimited(given, separator, comment)
         yield from found
         if found and mark == "\t" == mark_of_all:
             return  # blanks stand within its cells
@@ -224,8 +223,7 @@ def members_within(entry: Mapping[str, Any], depth: int, path: str = "") -> Iter
             yield from members_within(value, depth - 1, f"{path}{name}.")
 
 
-def _delimited(document: Document, separator: Separator, comment: str | None,
-               mended: dict[str, Any]) -> Iterator[Table]:
+def _delimited(document: Document, separator: Separator, comment: str | None) -> Iterator[Table]:
     try:
         rows = [cells for _, cells in read_cells(document, Written(separator, comment))]
     except InputError:
@@ -237,7 +235,7 @@ def _delimited(document: Document, separator: Separator, comment: str | None,
         return
     if 2 * sum(map(_is_torn, rows)) > len(rows):
         return
-    form = {"separator": separator, **({"comment": comment} if comment else {}), **mended}
+    form = {"separator": separator, **({"comment": comment} if comment else {}), **mended(document)}
     what = f"{'blanks' if separator == 'whitespace' else f'{separator}s'} between columns" + (
         f", lines with {comment} passed over" if comment else "")
     sure, why = header(rows)

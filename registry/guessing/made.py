@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,12 @@ from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
 from registry.guessing.formats.texts import names_before_text
-from registry.guessing.guess import Asked, Guess, QuestionError, System
+from registry.guessing.guess import Asked, Guess, QuestionError, System, reworded
 from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
 from registry.guessing.task import SEED, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
-from registry.guessing.unlabelled import check_labels
 from registry.guessing.unread import unread
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
@@ -27,6 +27,7 @@ from registry.readers import READERS, Document, Reader
 from registry.values import build
 
 _DOCUMENTS = "documents.txt"  # of the importer of plain text, whose lines are names
+_NO_LABEL = re.compile(r"[-_?*.]+|n/?a|nan|none|null", re.IGNORECASE)  # what seems to stand for none: a bar, NA
 
 
 class Made(NamedTuple):
@@ -70,7 +71,7 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
     guess = decide(all_guesses, asked, trial)
     if given.systems:
         _check_answers(guess, trial)
-        check_labels(guess, asked, trial)
+        _check_labels(guess, asked, trial)
     metric = _metric(guess, asked)
     named = repr(metric) if metric.title.lower() in repr(metric).lower() else f"{metric!r}, {metric.title}"
     usual = "" if asked.metric else f", the usual one of such {guess.reader.gives}s"
@@ -97,6 +98,27 @@ def _check_answers(guess: Guess, trial: Trial) -> None:
     if any(trial.content(replace(guess, systems=(system,))) == trial.content(replace(guess, systems=(
             replace(system, reader=guess.reader),))) for system in same):
         raise twice(guess.gold.path)
+
+
+def _check_labels(guess: Guess, asked: Asked, trial: Trial) -> None:
+    """See that each of the gold's labels is one, so far as the systems tell: those of no label no system gives.
+
+    Raises:
+        QuestionError: Some seem to stand for none, and the user has not said that these are labels.
+    """
+    items = trial.items(guess.gold, guess.reader)
+    if guess.reader.gives != "label" or asked.kind is not None or isinstance(items, InputError):
+        return
+    none = {label for label in {item.gold for item in items} if _NO_LABEL.fullmatch(label)}
+    for system in guess.systems if none else ():
+        if not isinstance(joined := trial.joined(guess, items, system), InputError):
+            none -= joined.labels
+    if none:
+        n = sum(item.gold in none for item in items)
+        raise QuestionError(
+            f"{n} of {len(items)} items have the gold label {' or '.join(map(repr, sorted(none)))}, which no system "
+            "gives: if it stands for no label, take these items out of all files; if it is one, say it:",
+            {"--as labels": "it is a label, and all systems err there"}, guess.gold.path)
 
 
 def _as_asked(given: Files, reader: Reader) -> Guess:
@@ -182,8 +204,7 @@ def _of_program(path: Path, asked: Asked, test: str | None = None) -> Made | Non
             found[kind] = _importer(kind, asked).read(path)
         except InputError as error:
             if error.path and path.is_dir() and not error.message.startswith(("no ", "not a zip file")):  # its files
-                problems.append(InputError(f"{error.message} (read as {kind})", path=error.path, line=error.line,
-                                           item=error.item, category=error.category))
+                problems.append(reworded(error, f"{error.message} (read as {kind})"))
     if "plain" in found and _is_table(path, asked):
         del found["plain"]
     if "plain" in found and (wrong := names_before_text([

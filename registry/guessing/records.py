@@ -23,6 +23,11 @@ def repair(document: Document) -> tuple[str, ...]:
     return ("bom",) if document.content.startswith(_BOM) else ()
 
 
+def mended(document: Document) -> dict[str, Any]:
+    """The option of readers that says so."""
+    return {"repair": repair(document)} if repair(document) else {}
+
+
 def readable(document: Document) -> Document:
     """The file, with that mended."""
     return document.declared(repair(document))
@@ -55,7 +60,7 @@ def _records(document: Document) -> Records | None:
     given = readable(document)
     if not first_line(given).startswith(("{", "[")):
         return None
-    return _json(given, {"repair": repair(document)} if repair(document) else {})
+    return _json(given, mended(document))
 
 
 def first_line(document: Document) -> str:
@@ -63,7 +68,7 @@ def first_line(document: Document) -> str:
     return next((line for _, line in document.lines() if line.strip()), "").lstrip()
 
 
-def _json(document: Document, mended: dict[str, Any]) -> Records | None:
+def _json(document: Document, form: dict[str, Any]) -> Records | None:
     """JSON Lines, or one value that is a list of objects or names its items."""
     try:
         rows = [json_object(line, document.path, n) for n, line in document.lines() if line.strip()]
@@ -71,7 +76,7 @@ def _json(document: Document, mended: dict[str, Any]) -> Records | None:
         rows = []
     if len(rows) > 1 or (rows and len(rows[0]) <= _FEW_KEYS and not any(
             isinstance(value, dict) for value in rows[0].values())):
-        return Records(rows, {"syntax": "jsonl", **mended}, "JSON Lines")
+        return Records(rows, {"syntax": "jsonl", **form}, "JSON Lines")
     try:
         members = [(name, value) for _, name, value in json_members(document)]
     except InputError:
@@ -83,7 +88,7 @@ def _json(document: Document, mended: dict[str, Any]) -> Records | None:
     if not rows or len(rows) < len(members):
         return None
     named = OF_ITEMS if members[0][0] is not None else "list of objects"
-    return Records(rows, {"syntax": "json", **mended}, f"JSON, one {named}")
+    return Records(rows, {"syntax": "json", **form}, f"JSON, one {named}")
 
 
 def _is_deep(members: Sequence[Any]) -> bool:

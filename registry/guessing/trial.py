@@ -9,7 +9,7 @@ from typing import Any
 from registry.errors import InputError
 from registry.evaluation.ingest.join import Joined, Policies, join
 from registry.evaluation.ingest.remarks import of_submission
-from registry.guessing.guess import Guess, System
+from registry.guessing.guess import Guess, System, reworded
 from registry.items import Answer, Item, by_key
 from registry.readers import Document, Reader
 
@@ -30,7 +30,8 @@ class Trial:
         if isinstance(items, InputError):
             return [items]
         found = [(system, self.joined(guess, items, system)) for system in guess.systems]
-        return [_of_column(one, system.name) if system.document.path == guess.gold.path else one
+        return [one if system.document.path != guess.gold.path
+                else reworded(one, f"column {system.name!r}: {one.message}")
                 for system, one in found if isinstance(one, InputError)]
 
     def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
@@ -90,12 +91,6 @@ def _check_marks(items: Sequence[Item], joined: Joined, system: System) -> None:
             raise InputError(f"label {one.value!r} differs from the gold's {plain[one.value.strip(_AROUND)]!r} in the "
                              "blanks or quotes around it alone, and would be another one; write all without these",
                              path=system.document.path, line=one.line, item=one.key)
-
-
-def _of_column(error: InputError, name: str) -> InputError:
-    """The error of one system's column of a table that has all systems."""
-    return InputError(f"column {name!r}: {error.message}", path=error.path, line=error.line, item=error.item,
-                      category=error.category)
 
 
 def _content(reader: Reader, value: Any) -> Any:

@@ -132,12 +132,11 @@ def _row_names(document: Document) -> InputError | None:
 
 def _stacked(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that a file has the answers of several systems below each other."""
-    keys = [table.column(n) for table in tables(gold) for n in range(len(table.names)) if table.column(n).is_key]
+    keys = [column for table in tables(gold) for column in table.columns if column.is_key]
     for given in systems:
         for table in (one for one in tables(given.document) if one.header):
-            others = [table.column(n) for n in range(len(table.names))]
             if any(2 * len(one.values & other.values) > len(one.values) and 2 * len(other.values) <= len(other.cells)
-                   for one, other in product(keys, others)) and (system := system_column(table)) is not None:
+                   for one, other in product(keys, table.columns)) and (system := system_column(table)) is not None:
                 return InputError(f"has several rows for each item, one of each system by {called(table, system)}: "
                                   f"{APART}", path=given.document.path)
     return None
@@ -182,13 +181,13 @@ def _rows(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that items, by a column that is called as what names them, have several rows each, with no order of them."""
     for document in (gold, *(one.document for one in systems)):
         for table in tables(document):
-            columns = [(n, table.column(n)) for n, name in enumerate(table.names) if table.header and is_id(name)]
-            n = next((n for n, column in columns if 1 < len(column.values) < len(column.cells)), None)
+            n = next((n for n, column in enumerate(table.columns) if table.header and is_id(table.names[n])
+                      and 1 < len(column.values) < len(column.cells)), None)
             if n is not None:
-                return InputError(f"{called(table, n)} names several rows by each item: write in all files a column "
-                                  "that tells these apart; or, if they are runs or samples of a system, one table of "
-                                  "all systems with columns of item, system, run and score, and say --as long",
-                                  path=document.path)
+                return document.error(
+                    f"{called(table, n)} names several rows by each item: write in all files a column that tells these "
+                    "apart; or, if they are runs or samples of a system, one table of all systems with columns of "
+                    "item, system, run and score, and say --as long")
     return None
 
 
@@ -219,13 +218,13 @@ def probabilities(gold: Document, systems: Sequence[Given]) -> InputError | None
     """Say that systems give each class a probability, and nothing else."""
     for _, _, found in matched(gold, systems):
         table, keys = found[0].table, found[0].keys
-        columns = [table.column(n) for n in range(len(table.names)) if n not in keys]
+        columns = [column for n, column in enumerate(table.columns) if n not in keys]
         if len(columns) >= _CLASSES and all(column.is_numeric for column in columns) and not all(
                 column.is_whole for column in columns) and all(0.99 < sum(map(float, cells)) < 1.01 for cells in zip(
                     *(column.cells for column in columns), strict=True)):
-            return InputError(f"its {len(columns)} columns make 1 in each row, as probabilities of classes do: write "
-                              "the label that has the highest one, and as the gold each item's label",
-                              path=found[0].given.document.path)
+            return found[0].given.document.error(
+                f"its {len(columns)} columns make 1 in each row, as probabilities of classes do: write the label that "
+                "has the highest one, and as the gold each item's label")
     return None
 
 
@@ -243,7 +242,7 @@ def _lists(_: Document, systems: Sequence[Given]) -> InputError | None:
 def _together(gold: Document, systems: Sequence[Given]) -> InputError | None:  # noqa: ARG001
     """Say that no column names the items, where the first two or three do together."""
     for table in sorted(tables(gold), key=lambda one: -one.sure)[:1]:
-        if any(table.column(n).is_nearly_key for n in range(len(table.names))):
+        if any(column.is_nearly_key for column in table.columns):
             return None
         for names in _naming(table):
             return gold.error(f"no column names the items, which {', '.join(names[:-1])} and {names[-1]} do together, "
@@ -271,7 +270,7 @@ def _naming(table: Table) -> Iterator[list[str]]:
 def _bare(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that lines have several values each, and no name."""
     if gold.content.lstrip()[:1] in (b"{", b"[") or any(
-            table.column(n).is_nearly_key for table in tables(gold) for n in range(len(table.names))):
+            column.is_nearly_key for table in tables(gold) for column in table.columns):
         return None
     widths = {(len(table.names), len(table.rows)) for document in (gold, *(one.document for one in systems))
               for table in tables(document) if table.sure > OPEN}

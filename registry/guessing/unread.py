@@ -168,8 +168,8 @@ def _is_plain(entry: Any) -> bool:
 
 def numbers_otherwise(document: Document) -> InputError | None:
     """Say that a file has numbers with a decimal comma, per cent, or something beside."""
-    columns = [(f" in {called(table, n)}", table.column(n).cells) for table in tables(document) if table.sure > OPEN
-               for n in range(len(table.names))]
+    columns = [(f" in {called(table, n)}", column.cells) for table in tables(document) if table.sure > OPEN
+               for n, column in enumerate(table.columns)]
     lines = [line for _, line in text_lines(document) if line.strip()]
     for where, cells in columns or [("", lines[1:])]:
         if (cell := next(filter(is_other_number, cells), None)) is not None and all(

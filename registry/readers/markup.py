@@ -87,11 +87,11 @@ class MarkupReader(SegmentReader):
         for role, found in texts.items():
             document, what = documents[role], "source" if role == "source" else "reference"
             for key, segment in found.items():
-                if key not in gold and role == "source":
-                    continue  # not all that was translated has to be evaluated
-                wrong = "" if key in gold else "not in the gold"
-                if wrong := wrong or ("" if segment.text else f"the {what} is blank"):
-                    document.refuse(wrong, segment.line, key)
+                if key not in gold:
+                    if role != "source":  # not all that was translated has to be evaluated
+                        document.refuse("not in the gold", segment.line, key)
+                elif not segment.text:
+                    document.refuse(f"the {what} is blank", segment.line, key)
             if lacking := [key for key in gold if key not in found]:
                 document.refuse(f"has no such {what}", item=lacking[0])
         return [Item(key, {role.removeprefix("reference:"): found[key].text for role, found in texts.items()},

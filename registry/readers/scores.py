@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -13,7 +14,6 @@ from registry.columns import AnswerColumns, Rows, StatisticColumns
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.table_columns import Table
 from registry.readers.tables import Row, TableReader, numbers_of
 
 
@@ -42,13 +42,8 @@ class Scores(TableReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the right numbers where the option `gold` says where they are (else None)."""
-        document, column = documents["gold"], self.gold
-        if (table := self.at_once(document)) is not None and (items := self._items(table)) is not None:
-            return items
-        return [Item(row.key, right, row.attributes, row.line) for row, right in self.parsed(
-            document, () if column is None else (column,),
-            lambda row: None if column is None else self.required(row.cells[0], column, row),
-            self.attributes)]
+        columns = () if self.gold is None else (self.gold,)
+        return _items(self, documents["gold"], columns, lambda right: right[0] if right else None)
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's scores."""
@@ -58,15 +53,6 @@ class Scores(TableReader):
             document, (self.score,), lambda row: self.number(row.cells[0], self.score, row))
             if score is not None]
         return AnswerColumns(_rows(found), np.array([score for _, score in found], dtype=np.float64))
-
-    def _items(self, table: Table) -> list[Item] | None:
-        """The items of a table that was read at once, where they have all that is wanted of them."""
-        rights: Iterable[float | None] = itertools.repeat(None)
-        if self.gold is not None:
-            if self.gold not in table.numbers or np.isnan(table.numbers[self.gold]).any():
-                return None
-            rights = table.numbers[self.gold].tolist()
-        return table.items(self.attributes, rights)
 
 
 class Statistics(TableReader):
@@ -96,13 +82,7 @@ class Statistics(TableReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the gold's own numbers by name."""
-        document = documents["gold"]
-        if (table := self.at_once(document)) is not None and (items := self._items(table)) is not None:
-            return items
-        return [Item(row.key, numbers, row.attributes, row.line) for row, numbers in self.parsed(
-            document, self.gold, lambda row: {name: self.required(cell, name, row)
-                                              for name, cell in zip(self.gold, row.cells, strict=True)},
-            self.attributes)]
+        return _items(self, documents["gold"], self.gold, lambda right: dict(zip(self.gold, right, strict=True)))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's numbers by name; all of an item's are there, or none."""
@@ -128,15 +108,19 @@ class Statistics(TableReader):
         """Name and number of each."""
         return numbers_of(value)
 
-    def _items(self, table: Table) -> list[Item] | None:
-        """The items of a table that was read at once, where they have all that is wanted of them."""
-        if not table.numbers.keys() >= set(self.gold):
-            return None
-        columns = [table.numbers[name] for name in self.gold]
-        if any(np.isnan(column).any() for column in columns):
-            return None
-        golds = zip(*(column.tolist() for column in columns), strict=True) if columns else itertools.repeat(())
-        return table.items(self.attributes, (dict(zip(self.gold, row, strict=True)) for row in golds))
+
+def _items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
+           gold: Callable[[Sequence[float]], Any]) -> list[Item]:
+    """The items, with what `gold` makes of the right numbers in these columns; at once where all have them."""
+    table = reader.at_once(document)
+    if table is not None and not any(np.isnan(table.numbers.get(name, math.nan)).any() for name in columns):
+        numbers = [table.numbers[name].tolist() for name in columns]
+        rows: Iterable[Sequence[float]] = zip(*numbers, strict=True) if columns else itertools.repeat(())
+        if (items := table.items(reader.attributes, map(gold, rows))) is not None:
+            return items
+    return [Item(row.key, right, row.attributes, row.line) for row, right in reader.parsed(
+        document, columns, lambda row: gold([reader.required(cell, name, row) for name, cell in zip(
+            columns, row.cells, strict=True)]), reader.attributes)]
 
 
 def _rows(found: Sequence[tuple[Row, Any]]) -> Rows:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from registry.errors import InputError
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System, listed
 from registry.guessing.looks import text_lines
 from registry.guessing.records import readable
 from registry.guessing.trial import Trial
@@ -73,8 +73,7 @@ def marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
             why = [f"{gold.path}: {format_.what}: {reader!r}"]
             for other in dict.fromkeys(system.reader for system in chosen if system.reader != reader):
                 names = [system.name for system in chosen if system.reader == other]
-                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-                why.append(f"otherwise {', '.join(names[:3])}{more}: {other!r}")
+                why.append(f"otherwise {listed(names, 3)}: {other!r}")
             if isinstance(reader, Naacl) and _are_rows([gold, *(given.document for given in systems)]):
                 yield Guess(gold, reader, tuple(chosen), tuple(why), OPEN, format_.what, answer=f"--as {reader.name}")
             else:

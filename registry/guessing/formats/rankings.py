@@ -23,10 +23,22 @@ _JSON = {"syntax": "json"}
 
 
 class _Form(NamedTuple):
-    """How a file is written: in how many columns (0: as an object of queries in JSON), and below which header."""
+    """How a file is written: in how many columns (0: as an object of queries in JSON), below which header, and what."""
 
     width: int
     header: bool = False
+    rows: Sequence[Sequence[str]] = ()
+
+    @property
+    def numbers(self) -> set[str]:
+        """The last numbers of rows of three columns; none of other files."""
+        return {row[2] for row in self.rows} if self.width == _THREE else set()
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the last of three columns counts the documents of every query from 1."""
+        return self.width == _THREE and all([row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
+            list(group) for _, group in groupby(self.rows, key=lambda row: row[0])))
 
     def options(self, of: str, number: str) -> dict[str, Any]:
         """The options of the reader, whose columns `of` names."""
@@ -57,11 +69,10 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
         return
     is_sure = right.header or right.width == _JUDGMENTS or all(form.width == _RUN for form in found) or (
         not right.width and not any(form.width for form in found))
-    if not is_sure and not all(form.width != _THREE or _has_decimals(given.document, form)
-                               for given, form in zip(systems, found, strict=True)):
+    if not is_sure and any(form.width == _THREE and all(float(number).is_integer() for number in form.numbers)
+                           for form in found):
         return  # places in a text, say
-    ranks = next((given for given, form in zip(systems, found, strict=True)
-                  if form.width == _THREE and _has_ranks(given.document, form)), None)
+    ranks = next((given for given, form in zip(systems, found, strict=True) if form.has_ranks), None)
     if ranks is not None:
         raise InputError(f"its last column counts from 1 in each query, as ranks do, and {gold.path} has judgments: "
                          "a run needs scores, of which more is better; write 1/rank, say", path=ranks.document.path)
@@ -75,9 +86,8 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
             Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments)) for more in _MORE]
         chosen.append(next((system for system in tried if not isinstance(trial.joined(
             Guess(gold, reader, (), ()), items, system), InputError)), tried[0]))
-    grades = _numbers(gold, right)
-    is_graded = right.width == _THREE and all(form.width == _THREE and _numbers(given.document, form) <= grades
-                                              for given, form in zip(systems, found, strict=True))  # or labels of pairs
+    is_graded = right.width == _THREE and all(
+        form.width == _THREE and form.numbers <= right.numbers for form in found)  # or labels of pairs
     yield Guess(gold, reader, tuple(chosen), (
         f"{gold.path}: judgments, {_written(right)}: {counted(len(items), 'query', 'queries')}",
         f"runs: {', '.join(dict.fromkeys(map(_written, found)))}"), SURE if is_sure and not is_graded else OPEN,
@@ -101,11 +111,11 @@ def _form(document: Document, usual: int) -> _Form | None:
     widths = {len(row) for row in rows}
     if widths == {usual}:
         number = 3 if usual == _JUDGMENTS else 4
-        return _Form(usual, header) if all(is_number(row[number]) for row in rows) else None
+        return _Form(usual, header, rows) if all(is_number(row[number]) for row in rows) else None
     if widths != {_THREE} or not all(is_number(row[2]) for row in rows) or (
             not header and len({row[0] for row in rows}) == len(rows)):
         return None
-    return _Form(_THREE, header)
+    return _Form(_THREE, header, rows)
 
 
 def _is_object(document: Document) -> bool:
@@ -161,24 +171,3 @@ def _documents(listed: list[Any]) -> str:
         return ""
     of = f".[{json.dumps(name)}]|tostring"
     return f"map({of})" if score is None else f"map({{({of}): .[{json.dumps(score)}]}}) | add // {{}}"
-
-
-def _rows(document: Document, form: _Form) -> list[list[str]]:
-    """The cells of the lines below the header."""
-    lines = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
-    return lines[form.header:]
-
-
-def _numbers(document: Document, form: _Form) -> set[str]:
-    """The last numbers of rows of three columns; none of other files."""
-    return {row[2] for row in _rows(document, form)} if form.width == _THREE else set()
-
-
-def _has_decimals(document: Document, form: _Form) -> bool:
-    return not all(float(number).is_integer() for number in _numbers(document, form))
-
-
-def _has_ranks(document: Document, form: _Form) -> bool:
-    """Whether the last of three columns counts the documents of every query from 1."""
-    return all([row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
-        list(group) for _, group in groupby(_rows(document, form), key=lambda row: row[0])))

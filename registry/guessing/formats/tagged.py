@@ -11,7 +11,7 @@ from typing import Any
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import ENOUGH_DOCUMENTS, is_number, text_lines
-from registry.guessing.records import repair
+from registry.guessing.records import mended
 from registry.guessing.trial import Trial
 from registry.items import Answer, Item
 from registry.readers import Bio, Document
@@ -37,7 +37,7 @@ class _Form:
     tags: tuple[int, ...]
     comment: bool
     docstart: bool
-    repair: tuple[str, ...]
+    mended: Mapping[str, Any]
     names: tuple[str, ...] = ()
     said: Mapping[str, Any] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class _Form:
             "header": True, "token": self.names[self.token], "label": self.names[tag]}
         return {"separator": self.separator, **columns,
                 **({"comment": "#"} if self.comment else {}), **({"docstart": "-DOCSTART-"} if self.docstart else {}),
-                **({"repair": list(self.repair)} if self.repair else {}), **self.said}
+                **self.mended, **self.said}
 
 
 def tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Iterator[Guess]:
@@ -205,7 +205,7 @@ def _forms(document: Document) -> Iterator[_Form]:
         if tags and token is not None and (names or not is_one):
             comments = any(row[0].startswith("#") and (len(row) != width or "=" in row) for row in rows)
             yield _Form(separator, width, token, tags, comments, any(row[0].startswith("-DOCSTART-") for row in rows),
-                        repair(document), names)
+                        mended(document), names)
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -10,7 +10,7 @@ from statistics import mean
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, tables, text_lines
-from registry.guessing.records import readable, repair
+from registry.guessing.records import mended, readable
 from registry.guessing.words import bleu_of, n_words
 from registry.readers import Document, Lines
 
@@ -37,12 +37,12 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int
                 return
             raise no_words
     n = sum(1 for _ in text_lines(gold))
-    chosen = tuple(System(given.name, given.document, Lines.build(_mended(given.document))) for given in systems)
+    chosen = tuple(System(given.name, given.document, Lines.build(mended(given.document))) for given in systems)
     why = (f"{gold.path}: text, a segment on each of {counted(n, 'line')}, aligned by its number; resemblance says "
            "that the systems' lines are in this order",)
     is_open = asked.kind is None and asked.metric is None and all(_is_even(given.document) for given in systems)
     sure = OPEN if is_open or beside == OPEN else SURE if beside is None else LIKELY
-    yield Guess(gold, Lines.build(_mended(gold)), chosen, why, sure, "text, a segment on each line",
+    yield Guess(gold, Lines.build(mended(gold)), chosen, why, sure, "text, a segment on each line",
                 bleu_of(line for _, line in text_lines(gold)), answer="--as lines" if sure == OPEN else "")
 
 
@@ -118,10 +118,6 @@ def _unlike(ours: list[str], theirs: list[str]) -> tuple[tuple[str, ...] | None,
     return (tuple(ours[n:]), tuple(theirs[n:])) if n else (None, None)
 
 
-def _mended(document: Document) -> dict[str, list[str]]:
-    return {"repair": list(repair(document))} if repair(document) else {}
-
-
 def are_decimals(lines: Sequence[str]) -> bool:
     """Whether most words of lines are numbers with decimals, as where each token has a log-probability."""
     words = [word for line in lines for word in line.split()]
@@ -139,7 +135,7 @@ def _is_text(document: Document, words: int) -> bool:
     if are_decimals(filled) or _QUOTED.fullmatch(filled[0].strip()):  # which are names of columns
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
-            table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):
+            column.is_mostly_numeric for column in table.columns)) for table in tables(document)):
         return False  # times or scores, such as RTTM's
     return even_mark(filled) in ("", ",") and mean(map(n_words, filled)) >= words and (
         len(set(filled)) >= DISTINCT * len(filled))

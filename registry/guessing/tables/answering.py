@@ -172,8 +172,7 @@ def _is_named(table: Table, of: Pairing, other: Pairing, matched: Sequence[Match
 
 def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched, asked: Asked) -> Sequence[int]:
     """Which columns of a system may answer the gold's, with these values by item; none where nothing tells."""
-    others = [n for n, called in enumerate(one.table.names) if n not in one.keys
-              and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)]
+    others = _others(one, asked)
     if len(others) <= 1:
         return others
     names, name = gold.table.names, gold.table.names[value]
@@ -203,6 +202,12 @@ def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched
         return own[:1] if len(own) == 1 else [
             n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
+
+
+def _others(one: Matched, asked: Asked) -> list[int]:
+    """The columns of a system that may have its answers, unless the user says which has."""
+    return [n for n, called in enumerate(one.table.names) if n not in one.keys
+            and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)]
 
 
 def _is_copy(gold: Matched, one: Matched, n: int) -> bool:
@@ -258,9 +263,7 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
 
     options: list[list[int]] = []
     for one, copy in zip(matched, copied, strict=True):
-        cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (
-            *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
-                "score", one.table.names, called)}
+        cells = {n: one.aligned(list(right), n) for n in _others(one, asked) if n != copy}
         options.append([n for n in cells if sum(map(is_known, cells[n])) > _MOST * len(cells[n])] or [
             n for n in cells if are_decimals and one.table.column(n).is_of_decimals])
     if not all(options):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.errors import InputError
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System, listed
 from registry.guessing.looks import Table, tables
 from registry.guessing.tables.keys import Matched, called, match, may_name
 from registry.readers import READERS, Document, Reader
@@ -97,17 +96,16 @@ def _check(systems: Sequence[_Flags]) -> None:
     for one in systems:
         for name, n in one.labels.items():
             if one.table.column(n).is_numeric and not _is_flags(one.table, n):
-                raise InputError(f"the gold has 1 and 0 for each of {len(one.labels)} labels, and this has numbers, as "
-                                 f"of how probable they are, as in {called(one.table, n)}: write 1 for the labels that "
-                                 f"an item is given, 0 for others ({name!r} from 0.5 on, say)",
-                                 path=one.path)
+                raise one.given.document.error(
+                    f"the gold has 1 and 0 for each of {len(one.labels)} labels, and this has numbers, as of how "
+                    f"probable they are, as in {called(one.table, n)}: write 1 for the labels that an item is given, "
+                    f"0 for others ({name!r} from 0.5 on, say)")
 
 
 def _guess(gold: _Flags, systems: Sequence[_Flags]) -> Guess:
-    names = ", ".join(list(gold.labels)[:_SHOWN]) + (f" and {len(gold.labels) - _SHOWN} more" if len(
-        gold.labels) > _SHOWN else "")
     return Guess(gold.given.document, gold.multilabel, tuple(
         System(one.given.name, one.given.document, one.multilabel) for one in systems), (
         *gold.told,
-        f"{len(gold.labels)} labels of which an item may have several, a column of 0 and 1 for each: {names}"),
+        f"{len(gold.labels)} labels of which an item may have several, a column of 0 and 1 for each: "
+        f"{listed(list(gold.labels), _SHOWN)}"),
         SURE, "labels of which an item may have several")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System, listed
 from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
-from registry.guessing.tables.columns import readings
 from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
@@ -20,6 +20,10 @@ _WIDE, _KEYS = 50, 100  # columns of a table of fewer rows, which is rather one 
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
+_OF_ONE = frozenset((  # what columns of one system are called, in one of their words
+    "answer", "answers", "label", "labels", "output", "pred", "predicted", "prediction", "predictions", "preds",
+    "response", "score", "scores", "y"))
+_ENOUGH = 3  # columns that are systems for sure: of two, one may describe items
 VALUE = {"labels": ("label", "label"), "scores": ("gold", "score")}  # what a gold's and a system's column are called
 
 
@@ -152,7 +156,7 @@ def _valued(gold: Matched, matched: Sequence[Matched], asked: Asked) -> Iterator
     rivals = [one for one in found if one.note != SAME and not one.blank and not (
         table.header and is_id(table.names[one.value]))]
     are_rivals = len({one.value for one in rivals if one.sure == SURE}) > 1
-    for of, columns in readings(found, matched):
+    for of, columns in _readings(found, matched):
         is_same = of.note == SAME and of.value not in repeated and not said  # what describes items, say
         if is_same and len(gold.keys) > 1:
             continue
@@ -172,6 +176,29 @@ def _valued(gold: Matched, matched: Sequence[Matched], asked: Asked) -> Iterator
                 guess = replace(guess, sure=SURE)
             yield replace(guess, sure=min(guess.sure, of.sure), means=", ".join((guess.means, *notes)),
                           is_rival=is_rival, repeated=of.note == SAME and bool(repeated)), of
+
+
+def _readings(found: Sequence[Pairing], matched: Sequence[Matched]) -> Iterator[
+        tuple[Pairing, list[tuple[Matched, int]]]]:
+    """Give pairings with the systems' columns; where one file has several columns of labels, all as a system each."""
+    done: set[int] = set()
+    for of in found:
+        same = [one for one in found if one.value == of.value and not one.note and not of.note]
+        if len(matched) > 1 or len(same) < _ENOUGH or not _are_systems(matched[0], [one.columns[0] for one in same]):
+            yield of, list(zip(matched, of.columns, strict=True))
+        elif of.value not in done:
+            done.add(of.value)
+            (file,) = matched
+            yield replace(of, sure=SURE), [(file.of_column(n), n) for n in (one.columns[0] for one in same)]
+
+
+def _are_systems(file: Matched, columns: Sequence[int]) -> bool:
+    """Whether columns are called as systems may be: by words that neither all have nor one system's columns."""
+    words = [frozenset(re.findall("[a-z]+|[0-9]+", file.table.names[n].casefold())) for n in columns]
+    own = [of - frozenset.intersection(*words) for of in words]
+    decimals = [column.is_mostly_numeric and not column.is_whole for column in map(file.table.column, columns)]
+    return file.table.header and all(of and not of & _OF_ONE for of in own) and not any(
+        decimals)  # of which one may say how sure another is
 
 
 def _said(guess: Guess, table: Table) -> str:
@@ -226,5 +253,4 @@ def _differing(table: Table, matched: Sequence[Matched]) -> Iterator[str]:
         name: value for name, value in one.table.form.items() if name != "comment"} != plain]
     for form in dict.fromkeys((one.table.written, one.table.header) for one in others):
         same = [one.given.name for one in others if (one.table.written, one.table.header) == form]
-        shown = ", ".join(same[:3]) + (f" and {len(same) - 3} more" if len(same) > 3 else "")
-        yield f"otherwise {shown}: {form[0]}, {'a' if form[1] else 'no'} header"
+        yield f"otherwise {listed(same, 3)}: {form[0]}, {'a' if form[1] else 'no'} header"

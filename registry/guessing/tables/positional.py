@@ -9,7 +9,7 @@ from statistics import mean
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, header, is_number, single, tables, text_lines
-from registry.guessing.records import repair
+from registry.guessing.records import mended
 from registry.guessing.tables.keyed import VALUE, is_header_of_all, told_renamed
 from registry.guessing.tables.keys import Matched, called, counts, is_id, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
@@ -115,7 +115,7 @@ def _ordered(systems: Sequence[_Rows]) -> str:
 def _numbered(document: Document) -> Iterator[_Rows]:
     """A file of rows that one column numbers in their order, and of whose others one alone is not the same in all."""
     for table in tables(document):
-        columns = {n: table.column(n) for n in range(len(table.names))}
+        columns = dict(enumerate(table.columns))
         counting = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
         varied = [n for n, column in columns.items() if len(column.values) > 1 and n not in counting]
         if len(counting) == len(varied) == 1:
@@ -172,7 +172,7 @@ def _lines(document: Document) -> Iterator[_Rows]:
     filled = [[line.strip()] for line in lines if line.strip()]
     if not filled or even_mark(lines) or lines[0].startswith(("{", "[", "<")) or any("\t" in line for line in lines):
         return
-    form = {"separator": "tab", **({"repair": list(repair(document))} if repair(document) else {})}
+    form = {"separator": "tab", **mended(document)}
     sure, why = header(filled)
     open_ended = len(filled) >= _FEW and 2 * len(set(map(tuple, filled))) > len(filled)
     for is_header, certain in ((True, sure), (False, {SURE: OPEN, LIKELY: LIKELY, OPEN: SURE}[sure])):

@@ -73,7 +73,7 @@ def is_text(column: Column) -> bool:
 
 def texts_of(table: Table, keys: Sequence[int], asked: Asked) -> list[int]:
     """The columns of text; where texts are asked for and none are of several words, any of words."""
-    columns = [(n, table.column(n)) for n in range(len(table.names)) if n not in keys]
+    columns = [(n, column) for n, column in enumerate(table.columns) if n not in keys]
     found = [n for n, column in columns if is_text(column)]
     if (found and asked.options.get("text") not in {*table.names} - {table.names[n] for n in found}) or (
             asked.kind is None and asked.metric is None and "text" not in asked.options):

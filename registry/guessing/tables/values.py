@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, listed
 from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.guessing.words import n_words
 from registry.metrics import Metric, Spearman
@@ -50,7 +50,7 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
     values, given = frozenset(right), frozenset(cell for cells in answers for cell in cells)
     same = renamed("labels", values, given).get("rename", {}) if labels else {}
     given = frozenset(same.get(cell, cell) for cell in given)
-    shown = ", ".join(sorted(values)[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+    shown = listed(sorted(values), _SHOWN)
     as_labels = f"the gold has {len(values)}: {shown}"
     numeric = all(map(is_number, values)) and (all(map(is_number, given - {""})) or _are_decimals(values))
     if not numeric:
