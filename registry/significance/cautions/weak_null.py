@@ -112,7 +112,7 @@ def mixed_of_uneven_units(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Ca
         yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(matrix, a, b))
 
 
-def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+def skewed(matrix: Matrix, a: Systems, b: Systems, *, one_sided: bool = False) -> Iterator[Caution]:
     """The pairs whose differences are too skewed for their number of units.
 
     The sample's skewness alone is no evidence where tails are long; mean and median have to lie apart as well.
@@ -121,9 +121,11 @@ def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         matrix: By unit.
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
+        one_sided: Whether they are too skewed for one-sided tests; where these are exact, none.
     """
     if _is_foreseen(matrix):
-        yield Caution(_Differences.of(matrix, a, b).skewed(TOO_SKEWED, 1.0), SKEWED)
+        least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (TOO_SKEWED, SKEWED)
+        yield Caution(_Differences.of(matrix, a, b).skewed(least), said)
 
 
 def skewed_items(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
@@ -136,19 +138,7 @@ def skewed_items(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
     """
     if matrix.quotient is not None:
         fixed = replace(matrix, runs=None, factors=None)
-        yield Caution(_Differences.of(fixed, a, b).skewed(TOO_SKEWED, 1.0), SKEWED_ITEMS)
-
-
-def skewed_one_sided(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose differences are too skewed for one-sided tests of so few units; where these are exact, none.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    if _is_foreseen(matrix):
-        yield Caution(_Differences.of(matrix, a, b).skewed(_TOO_SKEWED_ONE_SIDED, 1.0), SKEWED_ONE_SIDED)
+        yield Caution(_Differences.of(fixed, a, b).skewed(TOO_SKEWED), SKEWED_ITEMS)
 
 
 def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
@@ -255,7 +245,7 @@ class _Differences(NamedTuple):
                 influences = residuals / under
             yield influences - np.nan_to_num(influences[:, :1])
 
-    def skewed(self, least: float, shift: float) -> NDArray[np.bool_]:
+    def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
         """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
         squares, cubes = self._moments()
         with np.errstate(divide="ignore", invalid="ignore"):

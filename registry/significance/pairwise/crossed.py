@@ -70,8 +70,7 @@ class Crossed(PairTest):
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
-        of_pairs = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-        return _tails(pairs, *crossing(pairs.matrix).bounds(of_pairs, self.over), settings)
+        return _tails(pairs, *crossing(pairs.matrix).bounds([o.pair for o in pairs], self.over), settings)
 
 
 def _tails(pairs: ObservedPairs, squared: Floats, degrees: Floats, settings: Settings) -> Tails:
