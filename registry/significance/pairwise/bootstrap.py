@@ -141,7 +141,10 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     notes = _notes(pairs, found, settings)
     told = np.flatnonzero(notes == "")
     if settings.interval == "dual":
-        low, high = _dual_intervals(pairs[told], np.array([of.reach for of in found])[told], settings)
+        some, reach = pairs[told], np.array([of.reach for of in found])[told]
+        bars = extremity(some.difference, settings.alternative)
+        low, high = dual_interval(some.difference, reach, bars, tolerances(some.matrix, some.a, some.b),
+                                  settings.alternative)
     else:
         low, high = _quantile_intervals(pairs[told], scores, settings)
     parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
@@ -163,12 +166,6 @@ def _notes(pairs: ObservedPairs, found: Sequence[Recentred], settings: Settings)
         elif not of.extremes and not is_reachable(pairs[n], settings.alternative):
             notes[n] = UNREACHED
     return notes
-
-
-def _dual_intervals(pairs: ObservedPairs, reach: Floats, settings: Settings) -> tuple[Floats, Floats]:
-    bars = extremity(pairs.difference, settings.alternative)
-    return dual_interval(pairs.difference, reach, bars, tolerances(pairs.matrix, pairs.a, pairs.b),
-                         settings.alternative)
 
 
 def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:

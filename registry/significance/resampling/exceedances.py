@@ -143,16 +143,9 @@ class SwapCounter:
         return extremity(difference(a, b, lower_is_better=self.pairs.lower_is_better), self.alternative)
 
 
-@dataclass(frozen=True, eq=False)
-class ExceedanceCounter:
-    """Counts the differences [draws, ...] that reach the bars [...], undefined ones among them."""
-
-    bars: Floats | float
-    alternative: Alternative
-
-    def __call__(self, differences: Floats) -> Ints:
-        """Count over draws; returns [...]."""
-        return np.asarray(np.count_nonzero(reaches(extremity(differences, self.alternative), self.bars), axis=0))
+def count_reaching(bars: Floats | float, alternative: Alternative, differences: Floats) -> Ints:
+    """Count the differences [draws, ...] that reach the bars [...], undefined ones among them; returns [...]."""
+    return np.asarray(np.count_nonzero(reaches(extremity(differences, alternative), bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
