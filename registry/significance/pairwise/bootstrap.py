@@ -124,12 +124,8 @@ def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     if not len(pairs):
         return Tails.of([])
-    matrix = pairs.matrix
-    chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
-    if len(chosen) < matrix.statistics.shape[1] and not shares_resamples(matrix, settings):
-        a, b = places.reshape(2, -1)
-        return _drawn(replace(pairs, matrix=matrix.of_systems(chosen.tolist()), a=a, b=b), test, settings)
-    return test(pairs, resampled_scores(matrix, settings).T, settings)
+    pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
+    return test(pairs, resampled_scores(pairs.matrix, settings).T, settings)
 
 
 def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:

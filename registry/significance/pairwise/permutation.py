@@ -23,7 +23,6 @@ from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import seldom
 from registry.significance.cautions.unlike_runs import uneven_runs
 from registry.significance.cautions.weak_null import Caution, Systems, mixed, mixed_of_uneven_units, skewed
-from registry.significance.compact import of_systems
 from registry.significance.correlations.alike import alike_predictions
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -172,11 +171,9 @@ def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
         return Tails.of([])
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
-    systems, statistics = np.union1d(pairs.a, pairs.b), pairs.matrix.statistics
-    if len(systems) < statistics.shape[1]:  # as where few pairs are drawn again
-        statistics = of_systems(statistics, systems.tolist())
-    counter = SwapCounter.of(pairs, settings.alternative).among(systems)
-    counts = reduce(np.add, swapped_sums(statistics, settings.resamples, settings.seed, counter, settings.execution))
+    alone = pairs.alone  # fewer systems, as where few pairs are drawn again
+    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings.resamples, settings.seed,
+                                         SwapCounter.of(alone, settings.alternative), settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 

@@ -82,17 +82,14 @@ class PredictionPowered(PairTest):
             return Bootstrap().score_intervals(matrix, settings)
         items, found = judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
         for n in range(len(found)):
-            of = self._mean(items.of(n), items)
+            of = _Mean.of(items.of(n), items, normal=self.variant == "normal")
             if of.looked >= _FEWEST:
                 reach = of.quantile((1 - settings.confidence) / 2) * of.error
                 found[n] = of.score - reach, of.score + reach
         return found
 
-    def _mean(self, statistics: Floats, items: JudgedItems) -> _Mean:
-        return _Mean.of(statistics, items, normal=self.variant == "normal")
-
     def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
-        of = self._mean(apart, items)
+        of = _Mean.of(apart, items, normal=self.variant == "normal")
         if of.looked < _FEWEST:
             return Tail(math.nan, "asymptotic", note=_TOO_FEW)
         if not of.error:

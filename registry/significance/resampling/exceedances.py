@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -110,12 +110,6 @@ class SwapCounter:
         bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
-
-    def among(self, systems: Systems) -> SwapCounter:
-        """The same, given sums of only these systems: all that are of some pair, in increasing order."""
-        pairs = replace(self.pairs, totals=self.pairs.totals[systems], a=np.searchsorted(systems, self.pairs.a),
-                        b=np.searchsorted(systems, self.pairs.b))
-        return replace(self, pairs=pairs)
 
     def __call__(self, swapped: Floats) -> Ints:
         """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; returns [pairs]."""
