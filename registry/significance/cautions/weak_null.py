@@ -229,20 +229,18 @@ class _Differences(NamedTuple):
         a, b = places.reshape(2, -1)
         return cls(matrix, systems.tolist(), over, under, a, b)
 
-    def residuals(self, chosen: Systems | None = None) -> Iterator[Floats]:
-        """What each unit has above its share of each score, of all or of chosen systems, [some units, systems]."""
-        chosen = np.arange(len(self.systems)) if chosen is None else chosen
+    def residuals(self) -> Iterator[Floats]:
+        """What each unit has above its share of each score, [some units, systems]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores = self.over[chosen] / self.under[chosen]
-            for over, under in self.matrix.parts_by_block([self.systems[n] for n in chosen.tolist()]):
+            scores = self.over / self.under
+            for over, under in self.matrix.parts_by_block(self.systems):
                 yield over - scores * under
 
-    def influences(self, chosen: Systems | None = None) -> Iterator[Floats]:
+    def influences(self) -> Iterator[Floats]:
         """What each unit moves each score by, but for what it does to all alike, [some units, systems]."""
-        under = self.under if chosen is None else self.under[chosen]
-        for residuals in self.residuals(chosen):
+        for residuals in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
-                influences = residuals / under
+                influences = residuals / self.under
             yield influences - np.nan_to_num(influences[:, :1])
 
     def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
@@ -267,8 +265,10 @@ class _Differences(NamedTuple):
         """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
         found, some = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for at in range(0, len(pairs), some):
-            systems, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
-            influences, (a, b) = np.concatenate(list(self.influences(systems))), places.reshape(2, -1)
+            chosen, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
+            of_chosen = self._replace(systems=[self.systems[n] for n in chosen.tolist()], over=self.over[chosen],
+                                      under=self.under[chosen])
+            influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             with np.errstate(divide="ignore", invalid="ignore"):
                 above = differences.mean(axis=0) - np.median(differences, axis=0)

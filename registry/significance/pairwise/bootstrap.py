@@ -38,7 +38,6 @@ from registry.significance.resampling.recentred import Recentred, by_sorting, re
 from registry.significance.resampling.studentized import bootstrap_t
 from registry.significance.results import Tails
 
-Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 CONSTANT = "the difference is the same in every resample"
@@ -194,10 +193,10 @@ def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) 
     return Tails.of(_each(count, pairs, settings))
 
 
-def _each(work: Callable[[Task], Done], tasks: Sequence[Task], settings: Settings) -> list[Done]:
+def _each(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
     """Work on pairs, in threads where the resamples of a pair are many."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
-    return list(here.map(work, tasks, "pairs"))
+    return list(here.map(work, pairs, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:
