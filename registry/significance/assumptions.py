@@ -15,13 +15,7 @@ from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.significance.cautions.judge_bias import judged_items, n_telling
 from registry.significance.cautions.unlike_runs import outlying_runs
-from registry.significance.cautions.weak_null import (
-    LEAST_RATIO,
-    even_units,
-    even_units_of_each,
-    skewed_one_sided,
-    told,
-)
+from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed, told
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.broken_levels import broken_levels
 from registry.significance.crossed.tables import numbers_of_levels
@@ -118,7 +112,7 @@ def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, PredictionPowered) or matrix.judged is None:
         return None
     items = judged_items(matrix)
-    alike = items.statistics is None or not items.statistics.shape[1] or is_random(items.of(0))
+    alike = not matrix.statistics.shape[1] or is_random(items.of(0))
     least = FEW_FOR_T if alike else FEW_WEIGHTED
     if (alike and items.units is None) or (even := even_units(matrix)) >= least:
         return None
@@ -223,8 +217,8 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[str]:
         matrix: By unit.
     """
     a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    cautions = skewed_one_sided(matrix, a, b) if len(a) and test in (Permutation(), MatchedT(), Bootstrap()) else ()
-    return [*misuses(test, matrix), *told(cautions)]
+    is_skewed = len(a) and test in (Permutation(), MatchedT(), Bootstrap())
+    return [*misuses(test, matrix), *told(skewed(matrix, a, b, one_sided=True) if is_skewed else ())]
 
 
 def shared_items(items: Ints) -> str | None:

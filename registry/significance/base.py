@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeVar, get_args, overload
 
@@ -189,6 +189,15 @@ class ObservedPairs(Sequence[Observed]):
             return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
         pair = int(self.a[at]), int(self.b[at])
         return Observed(self.matrix, pair, float(self.difference[at]), int(self.n_discordant[at]))
+
+    @property
+    def alone(self) -> ObservedPairs:
+        """The same pairs in a matrix of no other systems."""
+        systems, places = np.unique(np.stack([self.a, self.b]), return_inverse=True)
+        if len(systems) == self.matrix.statistics.shape[1]:
+            return self
+        a, b = places.reshape(2, -1)
+        return replace(self, matrix=self.matrix.of_systems(systems.tolist()), a=a, b=b)
 
     @property
     def n_units(self) -> Ints:

@@ -71,13 +71,9 @@ class Foresight:
         """How many of so many pairs will come about so; drawn ones are `monte-carlo`."""
         return round(pairs * self.methods[method] / self.methods.total())
 
-    def drawn(self, pairs: int) -> int:
-        """How many of so many pairs will be drawn."""
-        return self.of_method("monte-carlo", pairs)
-
     def seconds(self, systems: int, pairs: int, resamples: int, threads: int) -> float:
         """How long so many systems and pairs will take, where each thread has a processor."""
-        of = systems, self.drawn(pairs)
+        of = systems, self.of_method("monte-carlo", pairs)
         return self.once.of(*of) + (pairs * self.each + resamples * self.per_draw.of(*of)) / threads
 
 

@@ -9,8 +9,6 @@ from registry.arrays import Floats, Ints
 from registry.judged import apart
 from registry.significance.compact import Statistics, of_systems
 
-Units = Ints
-
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
@@ -29,15 +27,11 @@ class JudgedItems:
     slope: float | None
     lower_is_better: bool
     statistics: Statistics | None = None
-    units: Units | None = None
+    units: Ints | None = None
 
     def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
         """Of the chosen systems, in their order."""
         return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
-
-    def whole(self, statistics: Statistics, units: Units | None) -> JudgedItems:
-        """The same with the items of a matrix that has these statistics and units, where they are its rows."""
-        return self if self.statistics is not None else replace(self, statistics=statistics, units=units)
 
     def of(self, system: int) -> Floats:
         """What a system's items add to the sums that `registry.judged.COLUMNS` names, [items, columns]."""

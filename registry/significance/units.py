@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from registry.arrays import Flags, Floats
@@ -79,6 +81,23 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
     slack = ROUNDING * largest + (4 * FINEST if observed.matrix.rounded else 0)
     differences[np.abs(differences) <= slack] = 0
     return differences, slack
+
+
+def linearized(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
+    """What every cell moves the quotient F of all by: (n - F d) / D, undefined without anything to count.
+
+    Args:
+        over: The cells' numerators n.
+        under: Their denominators d.
+        whole: Gives D of all of them, such as their sum or their mean.
+    """
+    things = whole(under)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(things != 0, over / things, np.nan)
+        expected = under * (whole(shares) / things)
+    moved = shares - expected
+    moved[np.abs(moved) <= ROUNDING * (np.abs(shares) + np.abs(expected))] = 0  # every cell has the system's score
+    return np.asarray(moved)
 
 
 def midranks(values: Floats, slack: float) -> Floats:

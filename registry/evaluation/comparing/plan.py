@@ -175,7 +175,7 @@ class Plan:
             first, pairs = boards[0], sum(board.pairs for board in boards)
             if first.name in few:
                 continue
-            drawn = sum(board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
+            drawn = sum(board.foresight.of_method("monte-carlo", board.pairs) if board.by_pair else board.pairs
                         for board in boards if board.foresight)
             p = np.zeros(pairs)
             p[:drawn] = np.nan

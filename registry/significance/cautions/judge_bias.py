@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,9 @@ FAVOURED = ("the judge favours one of the two systems, by more than chance at 0.
 
 def judged_items(matrix: Matrix) -> JudgedItems:
     """The judged items of a matrix; there must be some."""
-    assert matrix.judged is not None
-    return matrix.judged.whole(matrix.statistics, matrix.units)
+    items = matrix.judged
+    assert items is not None
+    return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
 def judged_pairs(matrix: Matrix, a: Systems, b: Systems,

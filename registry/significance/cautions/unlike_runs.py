@@ -69,17 +69,17 @@ def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
     """Whether a system has such a run."""
     from scipy.special import stdtr
 
-    runs, among, squares = len(of_system), sum(map(len, scores)), sum(float(((of - of.mean()) ** 2).sum())
-                                                                      for of in scores)
+    runs = len(of_system)
     if runs < _LEAST_RUNS:
         return False
-    share = 1 - 1 / runs
-    squared = (of_system - of_system.mean()) ** 2 / share  # what the run adds to the sum of squares
+    squares = sum(float(((of - of.mean()) ** 2).sum()) for of in scores)
+    of_own = (of_system - of_system.mean()) ** 2
+    squared = of_own / (1 - 1 / runs)  # what the run adds to the sum of squares
+    among = sum(map(len, scores))
     degrees = among - len(scores) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         by_all = np.sqrt(squared / np.maximum(0, squares - squared) * degrees)
-        own = np.maximum(0, ((of_system - of_system.mean()) ** 2).sum() - squared)
-        by_own = np.sqrt(squared / own * (runs - 2))
+        by_own = np.sqrt(squared / np.maximum(0, of_own.sum() - squared) * (runs - 2))
         by_chance = 2 * stdtr(degrees, -by_all) * among
     return bool(((by_chance < _FAR) & (by_own > _APART)).any())
 

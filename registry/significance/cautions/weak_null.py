@@ -112,7 +112,7 @@ def mixed_of_uneven_units(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Ca
         yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(matrix, a, b))
 
 
-def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+def skewed(matrix: Matrix, a: Systems, b: Systems, *, one_sided: bool = False) -> Iterator[Caution]:
     """The pairs whose differences are too skewed for their number of units.
 
     The sample's skewness alone is no evidence where tails are long; mean and median have to lie apart as well.
@@ -121,9 +121,11 @@ def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         matrix: By unit.
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
+        one_sided: Whether they are too skewed for one-sided tests; where these are exact, none.
     """
     if _is_foreseen(matrix):
-        yield Caution(_Differences.of(matrix, a, b).skewed(TOO_SKEWED, 1.0), SKEWED)
+        least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (TOO_SKEWED, SKEWED)
+        yield Caution(_Differences.of(matrix, a, b).skewed(least), said)
 
 
 def skewed_items(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
@@ -136,19 +138,7 @@ def skewed_items(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
     """
     if matrix.quotient is not None:
         fixed = replace(matrix, runs=None, factors=None)
-        yield Caution(_Differences.of(fixed, a, b).skewed(TOO_SKEWED, 1.0), SKEWED_ITEMS)
-
-
-def skewed_one_sided(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose differences are too skewed for one-sided tests of so few units; where these are exact, none.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    if _is_foreseen(matrix):
-        yield Caution(_Differences.of(matrix, a, b).skewed(_TOO_SKEWED_ONE_SIDED, 1.0), SKEWED_ONE_SIDED)
+        yield Caution(_Differences.of(fixed, a, b).skewed(TOO_SKEWED), SKEWED_ITEMS)
 
 
 def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
@@ -239,23 +229,21 @@ class _Differences(NamedTuple):
         a, b = places.reshape(2, -1)
         return cls(matrix, systems.tolist(), over, under, a, b)
 
-    def residuals(self, chosen: Systems | None = None) -> Iterator[Floats]:
-        """What each unit has above its share of each score, of all or of chosen systems, [some units, systems]."""
-        chosen = np.arange(len(self.systems)) if chosen is None else chosen
+    def residuals(self) -> Iterator[Floats]:
+        """What each unit has above its share of each score, [some units, systems]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores = self.over[chosen] / self.under[chosen]
-            for over, under in self.matrix.parts_by_block([self.systems[n] for n in chosen.tolist()]):
+            scores = self.over / self.under
+            for over, under in self.matrix.parts_by_block(self.systems):
                 yield over - scores * under
 
-    def influences(self, chosen: Systems | None = None) -> Iterator[Floats]:
+    def influences(self) -> Iterator[Floats]:
         """What each unit moves each score by, but for what it does to all alike, [some units, systems]."""
-        under = self.under if chosen is None else self.under[chosen]
-        for residuals in self.residuals(chosen):
+        for residuals in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
-                influences = residuals / under
+                influences = residuals / self.under
             yield influences - np.nan_to_num(influences[:, :1])
 
-    def skewed(self, least: float, shift: float) -> NDArray[np.bool_]:
+    def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
         """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
         squares, cubes = self._moments()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -277,8 +265,10 @@ class _Differences(NamedTuple):
         """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
         found, some = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for at in range(0, len(pairs), some):
-            systems, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
-            influences, (a, b) = np.concatenate(list(self.influences(systems))), places.reshape(2, -1)
+            chosen, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
+            of_chosen = self._replace(systems=[self.systems[n] for n in chosen.tolist()], over=self.over[chosen],
+                                      under=self.under[chosen])
+            influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             with np.errstate(divide="ignore", invalid="ignore"):
                 above = differences.mean(axis=0) - np.median(differences, axis=0)

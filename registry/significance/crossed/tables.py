@@ -16,7 +16,7 @@ from registry.errors import counted
 from registry.significance.crossed.sources import Axes, CrossedPair
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.random_runs import runs_refusal
-from registry.significance.units import ROUNDING
+from registry.significance.units import linearized
 
 OWN = "run"  # the factor whose levels are each system's own; others cross the systems
 
@@ -125,14 +125,8 @@ def _is_complete(of_system: tuple[dict[str, str], ...]) -> bool:
 def _table(matrix: Matrix, runs: Floats) -> Floats:
     if matrix.quotient is None:
         return _pseudo_values(matrix, runs)
-    over, under = replace(matrix, statistics=runs, runs=None, resampled=None).parts
-    things = under.mean()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(things != 0, over / things, np.nan)
-        expected = under * (shares.mean() / things)
-    moved = shares - expected
-    moved[np.abs(moved) <= ROUNDING * (np.abs(shares) + np.abs(expected))] = 0  # every cell has the system's score
-    return np.asarray(matrix.scale * moved)
+    parts = replace(matrix, statistics=runs, runs=None, resampled=None).parts
+    return np.asarray(matrix.scale * linearized(*parts, np.mean))
 
 
 def _pseudo_values(matrix: Matrix, runs: Floats) -> Floats:

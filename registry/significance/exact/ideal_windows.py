@@ -25,9 +25,9 @@ def too_fine(pairs: ObservedPairs) -> Flags:
     fine = np.zeros(len(pairs), dtype=bool)
     if not len(pairs):
         return fine
-    chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
-    matrix, (a, b) = pairs.matrix.of_systems(chosen.tolist()), places.reshape(2, -1)
-    sums = own = np.zeros(len(chosen), dtype=np.int64)
+    alone = pairs.alone
+    matrix, a, b = alone.matrix, alone.a, alone.b
+    sums = own = np.zeros(matrix.statistics.shape[1], dtype=np.int64)
     for over, _ in matrix.parts_by_block():
         if (np.abs(sums) + np.abs(over).sum(axis=0)).max() >= 2**53 or (over != np.rint(over)).any():
             return fine

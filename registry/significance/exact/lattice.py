@@ -75,7 +75,8 @@ def log_probability(vectors: Ints, region: Region) -> float:
     found = -math.inf
     for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
         if bound > found + math.log(TOLERANCE):
-            tail = _Tail.of(sums, starts, run, low, high)
+            inside = (rows >= run[0]) & (rows <= run[1])
+            tail = _Tail(sums, np.where(inside, starts, high[0] + 1), low, high)
             found = float(np.logaddexp(found, tail.log_probability(region, run, found)))
             if found == -math.inf and len(runs) > 1:
                 raise TooLargeError  # rounding may have hidden it
@@ -142,11 +143,6 @@ class _Tail:
     starts: Ints
     low: Ints
     high: Ints
-
-    @classmethod
-    def of(cls, sums: HalfSums, starts: Ints, run: tuple[int, int], low: Ints, high: Ints) -> _Tail:
-        rows = np.arange(low[1], high[1] + 1)
-        return cls(sums, np.where((rows >= run[0]) & (rows <= run[1]), starts, high[0] + 1), low, high)
 
     def log_probability(self, region: Region, run: tuple[int, int], beside: float) -> float:
         """Log P(B in this part); -inf where there is nothing, or less than counts `beside` other parts.

@@ -64,14 +64,13 @@ def surely_fine(pairs: ObservedPairs) -> Flags:
         return np.zeros(len(pairs), dtype=bool)
     bar = 2 * HOPELESS * MAX_WORK / 9
     products = reduce(np.add, (over.T @ over for over, _ in matrix.parts_by_block()))
-    wide = products[a, a] + products[b, b] - 2 * products[a, b] > bar**2
-    candidates = np.flatnonzero(wide & (pairs.n_discordant > LISTED))
+    squares = products[a, a] + products[b, b] - 2 * products[a, b]
+    candidates = np.flatnonzero((squares > bar**2) & (pairs.n_discordant > LISTED))
     over = next(matrix.parts_by_block())[0][:_SAMPLE]
     few = np.rint(over[:, a[candidates]] - over[:, b[candidates]]).astype(np.int64)
     steps = np.maximum(1, np.gcd.reduce(few, axis=0))
     fine = np.zeros(len(pairs), dtype=bool)
-    a, b = a[candidates], b[candidates]
-    fine[candidates] = products[a, a] + products[b, b] - 2 * products[a, b] > (bar * steps) ** 2
+    fine[candidates] = squares[candidates] > (bar * steps) ** 2
     return fine
 
 

@@ -35,7 +35,7 @@ class Shown:
 
 def ladder(scores: Floats, step: float) -> Shown:
     """Show the scores [submissions], higher is better, that are better by more than a step."""
-    return _climb(scores, lambda _, __: step, step)
+    return ladder_by_errors(scores, lambda _, __: step, step)
 
 
 def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
@@ -46,7 +46,13 @@ def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain:
         errors: Of the difference of a submission to an earlier one.
         grain: What scores are rounded to a multiple of: 1 / n of those from 0 to 1 on n units.
     """
-    return _climb(scores, errors, grain)
+    shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
+    value, at = np.nan, -1
+    for n, score in enumerate(scores.tolist()):
+        if _exceeds(score, value, 0.0 if at < 0 else errors(n, at), grain):
+            value, at, raised[n] = _rounded(score, grain), n, True
+        shown[n] = value
+    return Shown(shown, raised)
 
 
 def released(score: float, before: float, step: float) -> float:
@@ -65,13 +71,3 @@ def _exceeds(score: float, shown: float, least: float, grain: float) -> bool:
 
 def _rounded(score: float, grain: float) -> float:
     return float(np.rint(score / grain) * grain)
-
-
-def _climb(scores: Floats, least: Callable[[int, int], float], grain: float) -> Shown:
-    shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
-    value, at = np.nan, -1
-    for n, score in enumerate(scores.tolist()):
-        if _exceeds(score, value, 0.0 if at < 0 else least(n, at), grain):
-            value, at, raised[n] = _rounded(score, grain), n, True
-        shown[n] = value
-    return Shown(shown, raised)

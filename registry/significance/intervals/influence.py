@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.significance.matrix import Matrix
-from registry.significance.units import ROUNDING
+from registry.significance.units import linearized
 
 _TOGETHER = 2**22  # influences that are looked at together
 _NEAR = 1e-4  # of the sum of two variances: a difference that varies less has lost digits to what it is taken from
@@ -28,14 +30,7 @@ def influences(matrix: Matrix) -> Floats:
         moved = -matrix.jackknife()
         moved -= moved.mean(axis=0)
         return moved * ((matrix.n_units - 1) / max(matrix.n_units, 1))
-    over, under = matrix.parts
-    things = under.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(things != 0, over / things, np.nan)
-        expected = under * (shares.sum(axis=0) / things)
-    moved = shares - expected
-    moved[np.abs(moved) <= ROUNDING * (np.abs(shares) + np.abs(expected))] = 0  # every unit has the system's score
-    return np.asarray(matrix.scale * moved)
+    return np.asarray(matrix.scale * linearized(*matrix.parts, partial(np.sum, axis=0)))
 
 
 def standard_errors(influence: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, Ints
 
 GATEKEEPING = "gatekeeping"  # the correction that takes the boards of a family in turn
 _SMALL = 1e-100  # a p-value that no correction raises to 1
@@ -109,7 +109,7 @@ def shaffer_factors(systems: int) -> Floats:
 
 
 def _holm(p: Floats) -> Floats:
-    return _step_down(p, np.arange(len(p), 0.0, -1))
+    return step_down_by(p, np.arange(len(p), 0.0, -1))
 
 
 def _shaffer(p: Floats) -> Floats:
@@ -117,7 +117,7 @@ def _shaffer(p: Floats) -> Floats:
     if math.comb(systems, 2) != len(p):
         raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
                          f"{len(p)} p-values; take holm")
-    return _step_down(p, shaffer_factors(systems))
+    return step_down_by(p, shaffer_factors(systems))
 
 
 def _benjamini_yekutieli(p: Floats) -> Floats:
@@ -125,7 +125,7 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
     return _step_up(p, len(p) / places * (1 / places).sum())
 
 
-def _step_down(p: Floats, factors: Floats) -> Floats:
+def step_down_by(p: Floats, factors: Floats | Ints) -> Floats:
     """Multiply the p-values in ascending order by the factors; none is below the one before."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)

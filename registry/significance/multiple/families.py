@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from registry.arrays import Floats, Ints
-from registry.significance.multiple.corrections import GATEKEEPING, adjust
+from registry.significance.multiple.corrections import GATEKEEPING, adjust, step_down_by
 from registry.significance.multiple.graph import sequentially_rejective
 
 
@@ -68,8 +68,5 @@ def _gatekept(p: Floats, chains: Ints) -> Floats:
     finished = np.sort(within.max(axis=1))
     of_each = np.empty(len(p))
     of_each[order] = within[chains[order], at]
-    ascending = np.argsort(of_each, kind="stable")
-    unfinished = len(lengths) - np.searchsorted(finished, of_each[ascending])
-    adjusted = np.empty(len(p))
-    adjusted[ascending] = np.minimum(np.maximum.accumulate(of_each[ascending] * unfinished), 1)
-    return np.where(np.isnan(p), np.nan, adjusted)
+    unfinished = len(lengths) - np.searchsorted(finished, np.sort(of_each))
+    return np.where(np.isnan(p), np.nan, step_down_by(of_each, unfinished))

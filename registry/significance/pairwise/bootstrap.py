@@ -38,7 +38,6 @@ from registry.significance.resampling.recentred import Recentred, by_sorting, re
 from registry.significance.resampling.studentized import bootstrap_t
 from registry.significance.results import Tails
 
-Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 CONSTANT = "the difference is the same in every resample"
@@ -124,12 +123,8 @@ def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     if not len(pairs):
         return Tails.of([])
-    matrix = pairs.matrix
-    chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
-    if len(chosen) < matrix.statistics.shape[1] and not shares_resamples(matrix, settings):
-        a, b = places.reshape(2, -1)
-        return _drawn(replace(pairs, matrix=matrix.of_systems(chosen.tolist()), a=a, b=b), test, settings)
-    return test(pairs, resampled_scores(matrix, settings).T, settings)
+    pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
+    return test(pairs, resampled_scores(pairs.matrix, settings).T, settings)
 
 
 def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
@@ -141,7 +136,10 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     notes = _notes(pairs, found, settings)
     told = np.flatnonzero(notes == "")
     if settings.interval == "dual":
-        low, high = _dual_intervals(pairs[told], np.array([of.reach for of in found])[told], settings)
+        some, reach = pairs[told], np.array([of.reach for of in found])[told]
+        bars = extremity(some.difference, settings.alternative)
+        low, high = dual_interval(some.difference, reach, bars, tolerances(some.matrix, some.a, some.b),
+                                  settings.alternative)
     else:
         low, high = _quantile_intervals(pairs[told], scores, settings)
     parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
@@ -163,12 +161,6 @@ def _notes(pairs: ObservedPairs, found: Sequence[Recentred], settings: Settings)
         elif not of.extremes and not is_reachable(pairs[n], settings.alternative):
             notes[n] = UNREACHED
     return notes
-
-
-def _dual_intervals(pairs: ObservedPairs, reach: Floats, settings: Settings) -> tuple[Floats, Floats]:
-    bars = extremity(pairs.difference, settings.alternative)
-    return dual_interval(pairs.difference, reach, bars, tolerances(pairs.matrix, pairs.a, pairs.b),
-                         settings.alternative)
 
 
 def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:
@@ -201,10 +193,10 @@ def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) 
     return Tails.of(_each(count, pairs, settings))
 
 
-def _each(work: Callable[[Task], Done], tasks: Sequence[Task], settings: Settings) -> list[Done]:
+def _each(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
     """Work on pairs, in threads where the resamples of a pair are many."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
-    return list(here.map(work, tasks, "pairs"))
+    return list(here.map(work, pairs, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:

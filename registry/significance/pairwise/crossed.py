@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.significance.base import ObservedPairs, Settings
 from registry.significance.cautions.rare_classes import rare_classes
@@ -70,23 +69,18 @@ class Crossed(PairTest):
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
-        of_pairs = zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
-        return _tails(pairs, *crossing(pairs.matrix).bounds(of_pairs, self.over), settings)
-
-
-def _tails(pairs: ObservedPairs, squared: Floats, degrees: Floats, settings: Settings) -> Tails:
-    """Hold differences against what sources add to their squared errors, [pairs, sources]."""
-    log_ps = log_p(pairs.difference, squared, degrees, settings.alternative)
-    sides = 1 if settings.alternative == "two-sided" else 2
-    far = reach(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
-    error = np.sqrt(squared.sum(axis=1))
-    untested = np.isnan(log_ps)
-    far[untested] = math.nan
-    error[untested | (error == 0)] = math.nan
-    tails = Tails.made(
-        log_ps, "asymptotic", statistic=np.abs(pairs.difference) / error,
-        ci_low=pairs.difference - (math.inf if settings.alternative == "less" else far),
-        ci_high=pairs.difference + (math.inf if settings.alternative == "greater" else far))
-    undefined = np.asarray(np.isnan(squared).any(axis=1))
-    return tails.noted(undefined, "a score is undefined without one item of one run").noted(
-        untested & ~undefined, "the difference is the same in every item and run")
+        squared, degrees = crossing(pairs.matrix).bounds([o.pair for o in pairs], self.over)
+        log_ps = log_p(pairs.difference, squared, degrees, settings.alternative)
+        sides = 1 if settings.alternative == "two-sided" else 2
+        far = reach(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
+        error = np.sqrt(squared.sum(axis=1))
+        untested = np.isnan(log_ps)
+        far[untested] = math.nan
+        error[untested | (error == 0)] = math.nan
+        tails = Tails.made(
+            log_ps, "asymptotic", statistic=np.abs(pairs.difference) / error,
+            ci_low=pairs.difference - (math.inf if settings.alternative == "less" else far),
+            ci_high=pairs.difference + (math.inf if settings.alternative == "greater" else far))
+        undefined = np.asarray(np.isnan(squared).any(axis=1))
+        return tails.noted(undefined, "a score is undefined without one item of one run").noted(
+            untested & ~undefined, "the difference is the same in every item and run")

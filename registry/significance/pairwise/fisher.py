@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -34,11 +35,9 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     first, second, column = a + b, c + d, a + c
     low, high = max(0, column - second), min(first, column)
-    ways = math.comb(first, low) * math.comb(second, column - low)
-    weights = []  # of every table with these margins, by its first cell; each from the one before
-    for k in range(low, high + 1):
-        weights.append(ways)
-        ways = ways * (first - k) * (column - k) // ((k + 1) * (second - column + k + 1))
+    weights = list(accumulate(  # of every table with these margins, by its first cell; each from the one before
+        range(low, high), lambda ways, k: ways * (first - k) * (column - k) // ((k + 1) * (second - column + k + 1)),
+        initial=math.comb(first, low) * math.comb(second, column - low)))
     total, at = sum(weights), a - low
     below, above = sum(weights[:at + 1]), sum(weights[at:])
     if alternative != "two-sided":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +23,6 @@ from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import seldom
 from registry.significance.cautions.unlike_runs import uneven_runs
 from registry.significance.cautions.weak_null import Caution, Systems, mixed, mixed_of_uneven_units, skewed
-from registry.significance.compact import of_systems
 from registry.significance.correlations.alike import alike_predictions
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -40,7 +39,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.exact_tails import exact_or_drawn
 from registry.significance.resampling.draws import swapped_sums
-from registry.significance.resampling.exceedances import TOLERANCE, ExceedanceCounter, SwapCounter, monte_carlo_tails
+from registry.significance.resampling.exceedances import TOLERANCE, SwapCounter, count_reaching, monte_carlo_tails
 from registry.significance.resampling.random_runs import relabelled, runs_refusal
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
@@ -172,11 +171,9 @@ def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
         return Tails.of([])
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
-    systems, statistics = np.union1d(pairs.a, pairs.b), pairs.matrix.statistics
-    if len(systems) < statistics.shape[1]:  # as where few pairs are drawn again
-        statistics = of_systems(statistics, systems.tolist())
-    counter = SwapCounter.of(pairs, settings.alternative).among(systems)
-    counts = reduce(np.add, swapped_sums(statistics, settings.resamples, settings.seed, counter, settings.execution))
+    alone = pairs.alone  # fewer systems, as where few pairs are drawn again
+    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings.resamples, settings.seed,
+                                         SwapCounter.of(alone, settings.alternative), settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 
@@ -195,13 +192,13 @@ def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
     exact = []
     for at in np.flatnonzero(few).tolist():
         n = int(n_differing[at])
-        extremes = int(ExceedanceCounter(bars[at], alternative)(all_swapped_differences(matrix, each[at])))
+        extremes = int(count_reaching(bars[at], alternative, all_swapped_differences(matrix, each[at])))
         exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
     parts = [(few, Tails.of(exact))]
     if not few.all():
         many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
         counts = reduce(np.add, swapped_differences(
-            matrix, many, settings.resamples, settings.seed, ExceedanceCounter(bars[~few], alternative),
+            matrix, many, settings.resamples, settings.seed, partial(count_reaching, bars[~few], alternative),
             settings.execution))
         parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
     return Tails.joined(len(pairs), parts)

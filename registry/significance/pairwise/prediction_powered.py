@@ -54,10 +54,7 @@ class PredictionPowered(PairTest):
         """Refuse what no judge has scored, and averages of runs."""
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
-        items = judged_items(matrix)
-        if items.statistics is None or not items.statistics.shape[1]:
-            return None
-        every = [items.of(n) for n in range(items.statistics.shape[1])]
+        every = map(judged_items(matrix).of, range(matrix.statistics.shape[1]))
         if not all(np.isin(of[:, LABELLED], (0, 1)).all() for of in every):
             return f"{self.name} takes no averages of several runs: make each run a system of its own"
         return None
@@ -65,8 +62,7 @@ class PredictionPowered(PairTest):
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """The pairs, with differences that have a slope of their own."""
         observed, items = super().observe(matrix, pairs), judged_items(matrix)
-        differences = [float(corrected(items.apart(a, b).sum(axis=0), items.slope))
-                       for a, b in zip(observed.a.tolist(), observed.b.tolist(), strict=True)]
+        differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -74,8 +70,7 @@ class PredictionPowered(PairTest):
         items = judged_items(pairs.matrix)
         if self.variant == "bootstrap":
             return Tails.joined(len(pairs), _resampled(pairs, items, settings))
-        return Tails.of([self._tail(items.apart(a, b), items, settings)
-                         for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)])
+        return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """True."""
@@ -87,17 +82,14 @@ class PredictionPowered(PairTest):
             return Bootstrap().score_intervals(matrix, settings)
         items, found = judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
         for n in range(len(found)):
-            of = self._mean(items.of(n), items)
+            of = _Mean.of(items.of(n), items, normal=self.variant == "normal")
             if of.looked >= _FEWEST:
                 reach = of.quantile((1 - settings.confidence) / 2) * of.error
                 found[n] = of.score - reach, of.score + reach
         return found
 
-    def _mean(self, statistics: Floats, items: JudgedItems) -> _Mean:
-        return _Mean.of(statistics, items, normal=self.variant == "normal")
-
     def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
-        of = self._mean(apart, items)
+        of = _Mean.of(apart, items, normal=self.variant == "normal")
         if of.looked < _FEWEST:
             return Tail(math.nan, "asymptotic", note=_TOO_FEW)
         if not of.error:
@@ -148,7 +140,7 @@ def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> 
     for at in range(0, len(pairs), some):
         chosen = slice(at, at + some)
         part = pairs[chosen]
-        apart = np.stack([items.apart(a, b) for a, b in zip(part.a.tolist(), part.b.tolist(), strict=True)], axis=1)
+        apart = np.stack([items.apart(*o.pair) for o in part], axis=1)
         even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), (0, 2, LABELLED, 6, 9))  # nothing of judge and people
         steps = np.rint(np.concatenate([apart, even], axis=1) / FINEST)
         matrix = StatisticMatrix(steps, lambda sums: corrected(sums * FINEST, items.slope), units=items.units).by_unit

@@ -167,7 +167,4 @@ class _Divided:
 
 def _choices(n: int) -> Iterator[int]:
     """In how many ways 0, 1, ..., n of n can be chosen."""
-    ways = 1
-    for k in range(n + 1):
-        yield ways
-        ways = ways * (n - k) // (k + 1)
+    return accumulate(range(n), lambda ways, k: ways * (n - k) // (k + 1), initial=1)

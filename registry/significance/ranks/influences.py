@@ -14,6 +14,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.significance.matrix import Matrix
+from registry.significance.resampling.draws import units_by_stratum
 from registry.significance.resampling.exceedances import TOLERANCE
 from registry.significance.resampling.random_runs import scores_without_runs
 
@@ -90,9 +91,7 @@ class Influences:
     @cached_property
     def of_strata(self) -> list[Ints]:
         """The units of each stratum."""
-        if self.strata is None:
-            return [np.arange(self.n_units)]
-        return [np.flatnonzero(self.strata == n) for n in range(int(self.strata.max()) + 1)]
+        return [units for _, units in units_by_stratum(self.strata, self.n_units)]
 
     @cached_property
     def squares(self) -> Floats:

@@ -10,7 +10,7 @@ where the best system leads clearly, and never much wider than the simultaneous 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,13 +54,11 @@ def winner_of(influences: Influences, alpha: float = 0.05) -> Winner | None:
     covariances = some.covariances_of(best)
     if not covariances[best] > 0:
         return None
-    found = winner(some.scores, best, covariances, some.steps_to(best), alpha)
-    return Winner(int(there[best]), *found)
+    return replace(winner(some.scores, best, covariances, some.steps_to(best), alpha), system=int(there[best]))
 
 
-def winner(scores: Floats, best: int, covariances: Floats, steps: Floats,
-           alpha: float = 0.05) -> tuple[float, float, float, float, float, float, float]:
-    """What `Winner` says of the best of some systems.
+def winner(scores: Floats, best: int, covariances: Floats, steps: Floats, alpha: float = 0.05) -> Winner:
+    """What can be said of the best of some systems.
 
     Args:
         scores: [systems].
@@ -82,7 +80,7 @@ def winner(scores: Floats, best: int, covariances: Floats, steps: Floats,
     bounds = (least - score) / error, (most - score) / error
     tail = (alpha - beta) / (1 - beta) / 2
     low, middle, high = (score + error * _quantile(share, *bounds, wide) for share in (1 - tail, 0.5, tail))
-    return score, error, score - plain, score + plain, middle, low, high
+    return Winner(best, score, error, score - plain, score + plain, middle, low, high)
 
 
 def _bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:

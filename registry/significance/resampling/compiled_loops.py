@@ -1,29 +1,38 @@
 """The inner loops of resampling, compiled by numba: they read and write memory once where numpy does several times.
 
-What is compiled is kept beside this file or in the user's cache, so only the first program on a machine compiles.
+Both give the same whole numbers. Compiled ones are worth the import of numba (the extra `fast`), and of what it
+compiled before, where there is much to do. What is compiled is kept beside this file or in the user's cache, so only
+the first program on a machine compiles.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from registry.arrays import Ints
-from registry.significance.resampling.plain_loops import UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Window
+from registry.significance.resampling.plain_loops import PLAIN, UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Window
 
+ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
 _AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
 
 
-def compiled() -> Loops:
-    """The loops, each of which is compiled, or read from where it is kept, at its first call.
+def loops(elements: float) -> Loops:
+    """The loops for work on so many elements: those in numpy, or compiled ones where numba is."""
+    return _best() if elements >= ENOUGH else PLAIN
 
-    Raises:
-        ImportError: There is no numba.
-        RuntimeError: It has nowhere to keep what it compiles.
-    """
-    from numba import njit
 
-    return Loops(*map(njit(nogil=True, cache=True), (
-        _looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)))
+@cache
+def _best() -> Loops:
+    """The loops, each of which is compiled, or read from where it is kept, at its first call."""
+    try:
+        from numba import njit
+
+        return Loops(*map(njit(nogil=True, cache=True), (
+            _looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)))
+    except (ImportError, RuntimeError):  # there is no numba, or it has nowhere to keep what it compiles
+        return PLAIN
 
 
 def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:

@@ -18,7 +18,7 @@ from registry.arrays import Floats, Ints
 from registry.parallel.execution import Execution
 from registry.significance.compact import Statistics
 from registry.significance.resampling.columns import Columns
-from registry.significance.resampling.loops import loops
+from registry.significance.resampling.compiled_loops import loops
 from registry.significance.resampling.plain_loops import PLAIN, UNCLEAR, Bytes, Loops
 
 Used = TypeVar("Used")

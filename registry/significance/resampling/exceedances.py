@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -111,12 +111,6 @@ class SwapCounter:
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
-    def among(self, systems: Systems) -> SwapCounter:
-        """The same, given sums of only these systems: all that are of some pair, in increasing order."""
-        pairs = replace(self.pairs, totals=self.pairs.totals[systems], a=np.searchsorted(systems, self.pairs.a),
-                        b=np.searchsorted(systems, self.pairs.b))
-        return replace(self, pairs=pairs)
-
     def __call__(self, swapped: Floats) -> Ints:
         """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; returns [pairs]."""
         return np.concatenate([self._count(*found) for found in self.pairs.differences(swapped)])
@@ -143,16 +137,9 @@ class SwapCounter:
         return extremity(difference(a, b, lower_is_better=self.pairs.lower_is_better), self.alternative)
 
 
-@dataclass(frozen=True, eq=False)
-class ExceedanceCounter:
-    """Counts the differences [draws, ...] that reach the bars [...], undefined ones among them."""
-
-    bars: Floats | float
-    alternative: Alternative
-
-    def __call__(self, differences: Floats) -> Ints:
-        """Count over draws; returns [...]."""
-        return np.asarray(np.count_nonzero(reaches(extremity(differences, self.alternative), self.bars), axis=0))
+def count_reaching(bars: Floats | float, alternative: Alternative, differences: Floats) -> Ints:
+    """Count the differences [draws, ...] that reach the bars [...], undefined ones among them; returns [...]."""
+    return np.asarray(np.count_nonzero(reaches(extremity(differences, alternative), bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:

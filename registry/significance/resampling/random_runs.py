@@ -20,7 +20,7 @@ from registry.identity import digest_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
-from registry.significance.resampling.exceedances import ExceedanceCounter, monte_carlo_tail
+from registry.significance.resampling.exceedances import count_reaching, monte_carlo_tail
 from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
 
@@ -94,8 +94,8 @@ def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
 
     given = np.repeat((1.0, 0.0), _sizes(o))[None]
     slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
-    count = ExceedanceCounter(extremity(differences(given), settings.alternative) - slack, settings.alternative)
-    return lambda labels: int(count(differences(labels)))
+    bar, alternative = extremity(differences(given), settings.alternative) - slack, settings.alternative
+    return lambda labels: int(count_reaching(bar, alternative, differences(labels)))
 
 
 def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:

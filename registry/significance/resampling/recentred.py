@@ -18,9 +18,8 @@ from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Observed, ObservedPairs, extremity
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.plain_loops import Shorts
-from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Some, screened
+from registry.significance.resampling.screening import LEAST, MOST, STEPS, Question, Screened, Some, screened
 
-_STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
 _FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others
 _ERROR = 2.0**-50  # of a difference in float64, relative to what it is made of: a few roundings of 2^-53
 _AT_ONCE = 64  # pairs that are sorted
@@ -110,7 +109,7 @@ class Steps:
             largest = np.fmax(scores.max(axis=1) - observed, observed - scores.min(axis=1))
         finite = np.isfinite(largest)
         fit = finite & (largest <= _FAR * np.median(largest[finite]) if finite.any() else finite)
-        size = float(largest[fit].max(initial=0)) / _STEPS or 1.0
+        size = float(largest[fit].max(initial=0)) / STEPS or 1.0
         apart = np.empty(scores.shape[1])  # memory that is not asked for anew
         for n in np.flatnonzero(fit):
             np.subtract(scores[n], observed[n], out=apart)

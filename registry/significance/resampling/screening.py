@@ -20,12 +20,13 @@ from registry.arrays import Flags, Ints
 from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
-from registry.significance.resampling.loops import loops
+from registry.significance.resampling.compiled_loops import loops
 from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Window
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
 LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
+STEPS = 2**14 - 1  # of the largest score: differences of two fit into 16 bits
 _SAMPLE = 2**10  # resamples, at least, by which a quantile is estimated
 _BIN_BITS = 11  # of the number of bins that these are counted in, at most
 

@@ -70,10 +70,6 @@ class Studentized:
         own, cross = self._parts(sums)
         return self._difference_and_error(own[..., self.a, :], own[..., self.b, :], cross)
 
-    def of_resamples(self, sums: Floats) -> tuple[Floats, Floats]:
-        """The same, from sums as draws give them, [draws, 1, columns]."""
-        return self.resampled(sums[:, 0])
-
     def swapped(self, sums: Floats) -> Floats:
         """The extremity of the statistic, [..., pairs], after units with these sums are swapped."""
         own, cross = self._parts(sums)
@@ -140,8 +136,9 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         found = np.empty((len(group), settings.resamples))
         at = 0
-        for difference, error in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
-                                                one.of_resamples, settings.execution, pairs.matrix.strata):
+        for of_draws in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
+                                       one.resampled, settings.execution, pairs.matrix.strata):
+            difference, error = (of[:, 0] for of in of_draws)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
                 found[:, at:at + len(moved)] = np.where((error == 0) & (np.abs(moved) <= slack), 0.0, moved / error).T

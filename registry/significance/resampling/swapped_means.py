@@ -16,9 +16,7 @@ from registry.significance.base import ObservedPairs, Settings, extremity
 from registry.significance.compact import are_whole
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, swapped_sums
-from registry.significance.resampling.screening import LEAST, MOST, Question, screened
-
-_STEPS = 2**14 - 1  # of the largest z: differences of two fit into 16 bits
+from registry.significance.resampling.screening import LEAST, MOST, STEPS, Question, screened
 
 
 def only_numerators_move(matrix: Matrix) -> bool:
@@ -33,7 +31,7 @@ def only_numerators_move(matrix: Matrix) -> bool:
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     """Count, for each pair, the random swaps with a difference at least as extreme as the observed one."""
     moved = _moved(pairs.matrix, settings)
-    size = max(float(moved.max()), -float(moved.min()), 1.0) / _STEPS
+    size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
     rounded = room(moved.shape, settings.execution.memory // 4, np.int16)
     for n, of_system in enumerate(moved):
         np.rint(of_system / size, out=rounded[n], casting="unsafe")

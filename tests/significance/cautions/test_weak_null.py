@@ -19,7 +19,6 @@ from registry.significance.cautions.weak_null import (
     even_units,
     mixed,
     skewed,
-    skewed_one_sided,
 )
 from tests.significance.matrices import F1, in_steps, matrix, of_labels, uneven
 from tests.validity.few_clusters import opposed_in_clusters, right_in_clusters
@@ -103,7 +102,7 @@ def test_of_one_side_the_excess_is_of_first_order():
         drawn = stats.expon.ppf((np.arange(units) + 0.5) / units)
         excess = stats.skew(drawn) * (2 * x**2 + 1) * stats.norm.pdf(x) / (6 * np.sqrt(units))
         m = matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))
-        (caution,) = skewed_one_sided(m, np.array([0]), np.array([1]))
+        (caution,) = skewed(m, np.array([0]), np.array([1]), one_sided=True)
         assert caution.where[0] == (excess > TOLERATED - 0.05) == (units < 450), units
 
 

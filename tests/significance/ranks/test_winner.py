@@ -14,24 +14,23 @@ NO_STEPS = np.zeros(3)
 def test_ends_are_quantiles_of_the_truncated_distribution():
     """Independent scores of variance 1: given the others, the best one was between the second and the wide interval."""
     scores, wide = np.array([1.2, 0.9, -1.0]), norm.ppf((1 + 0.995 ** (1 / 3)) / 2)
-    _, error, low, high, middle, least, most = winner(scores, 0, np.array([1.0, 0.0, 0.0]), NO_STEPS)
-    assert (error, low, high) == pytest.approx((1, 1.2 - 1.959964, 1.2 + 1.959964))
+    found = winner(scores, 0, np.array([1.0, 0.0, 0.0]), NO_STEPS)
+    assert (found.error, found.low, found.high) == pytest.approx((1, 1.2 - 1.959964, 1.2 + 1.959964))
     tail = (0.05 - 0.005) / 0.995 / 2
-    for true, share in ((least, 1 - tail), (middle, 0.5), (most, tail)):
+    for true, share in ((found.corrected_low, 1 - tail), (found.corrected, 0.5), (found.corrected_high, tail)):
         law = truncnorm(max(0.9, true - wide) - true, wide, loc=true)
         assert law.cdf(1.2) == pytest.approx(share, abs=1e-9)
 
 
 def test_who_leads_by_far_is_hardly_corrected():
-    _, _, low, high, middle, least, most = winner(np.array([9.0, 0, 0]), 0, np.array([1.0, 0.5, -0.5]), NO_STEPS)
-    assert middle == pytest.approx(9, abs=0.01)
-    assert (least, most) == pytest.approx((low, high), abs=0.1)
+    found = winner(np.array([9.0, 0, 0]), 0, np.array([1.0, 0.5, -0.5]), NO_STEPS)
+    assert found.corrected == pytest.approx(9, abs=0.01)
+    assert (found.corrected_low, found.corrected_high) == pytest.approx((found.low, found.high), abs=0.1)
 
 
 def test_a_copy_of_the_best_takes_nothing_from_it():
     scores, covariances = np.array([1.0, 1.0, -5.0]), np.array([1.0, 1.0, 0.0])
-    *_, middle, _, _ = winner(scores, 0, covariances, NO_STEPS)
-    assert middle == pytest.approx(1, abs=0.05)
+    assert winner(scores, 0, covariances, NO_STEPS).corrected == pytest.approx(1, abs=0.05)
 
 
 def test_scores_that_are_equal_by_chance_leave_an_interval():
