@@ -57,21 +57,19 @@ def stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
             earlier = {row.submission_id: row for row in connection.execute(_EARLIER, asked)}
             now = scorer(parse("metric", METRICS, metric.name))
             for member in members:
-                known, value = True, None
-                if (row := there.get(member.scoring_id)) is None:
-                    former = earlier.get(member.submission_id)
+                row, former = there.get(member.scoring_id), earlier.get(member.submission_id)
+                known = True
+                if row is None:
                     why = "not scored yet" if former is None else \
                         f"the gold was revised since revision {former.revision}, which it was scored by"
-                    value = None if former is None else former.value
                 elif row.step is None:
-                    why, value = "an older registry rounded decimals in another way", row.value
+                    why = "an older registry rounded decimals in another way"
                 elif (before := runs.get(row.run_id, {}).get(metric.name)) is None:
-                    known, value = False, row.value
+                    known = False
                     why = f"evalregistry {row.version}, which computed it, did not record by what code"
                 elif not (why := difference(before, now)):
                     continue
-                else:
-                    value = row.value
+                last = former if row is None else row
                 task, of_set, submission = member.name.split("/", 2)
-                yield StaleScore(task, of_set, submission, metric.alias, why, known, value, member.scoring_id,
-                                 metric.metric_id)
+                yield StaleScore(task, of_set, submission, metric.alias, why, known,
+                                 None if last is None else last.value, member.scoring_id, metric.metric_id)
