@@ -14,6 +14,7 @@ from registry.cli.guide import names
 from registry.cli.options import Actor, Db, OutputFormat, To, Wait, actor_name, database, named_values
 
 if TYPE_CHECKING:
+    from registry.guessing.guess import Asked
     from registry.guessing.made import Made
 
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=names.kinds, help=(
@@ -51,7 +52,7 @@ def quick(
     from registry.store.log.journal import Journal
 
     paths = [gold, *(system or [])]
-    found = _made(paths, kind, metric, option, missing, runs, test)
+    found = _made(paths, _asked(kind, metric, option, missing, runs), test)
     journal = Journal("quick", {"files": [recorded_name(path) for path in paths], "task": keep},
                       inputs=dict(found.folder.sources), actor=actor_name(actor))
     kept = None if keep is None else Kept(Path(keep), database(db, wait))
@@ -73,19 +74,25 @@ def new(
     to: To = None,
 ) -> None:
     """Write the manifest that `registry quick` guesses."""
-    found = _made([gold, *(system or [])], kind, metric, option, missing, runs, test)
+    found = _made([gold, *(system or [])], _asked(kind, metric, option, missing, runs), test)
     with found.folder.written(to or Path(task), task) as manifest:
         say(f"task: {manifest}")
     say(f"next: look it over, then `registry run {manifest}`")
 
 
-def _made(paths: list[Path], kind: str | None, metric: str | None, option: list[str] | None, missing: str,
-          runs: Literal["fixed", "random"] | None, test: str | None) -> Made:
-    """Guess what is not said, and tell what was guessed."""
+def _asked(kind: str | None, metric: str | None, option: list[str] | None, missing: str,
+           runs: Literal["fixed", "random"] | None) -> Asked:
+    """What is said instead of being guessed."""
     from registry.guessing.guess import Asked
+
+    return Asked(kind, named_values(option or [], "--option"), metric, missing, runs)
+
+
+def _made(paths: list[Path], asked: Asked, test: str | None) -> Made:
+    """Guess, and tell what was guessed."""
     from registry.guessing.made import made
 
-    found = made(paths, Asked(kind, named_values(option or [], "--option"), metric, missing, runs), test)
+    found = made(paths, asked, test)
     say_all(found.told, "guess")
     say_all(found.folder.notes, "warning")
     return found
