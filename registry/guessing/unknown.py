@@ -181,8 +181,8 @@ def _rows(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that items, by a column that is called as what names them, have several rows each, with no order of them."""
     for document in (gold, *(one.document for one in systems)):
         for table in tables(document):
-            n = next((n for n, column in enumerate(table.columns) if table.header and is_id(table.names[n])
-                      and 1 < len(column.values) < len(column.cells)), None)
+            n = next((n for n, name in enumerate(table.names) if table.header and is_id(name)
+                      and 1 < len(table.column(n).values) < len(table.column(n).cells)), None)
             if n is not None:
                 return document.error(
                     f"{called(table, n)} names several rows by each item: write in all files a column that tells these "

@@ -23,22 +23,19 @@ _JSON = {"syntax": "json"}
 
 
 class _Form(NamedTuple):
-    """How a file is written: in how many columns (0: as an object of queries in JSON), below which header, and what."""
+    """How a file is written.
+
+    Attributes:
+        width: In how many columns; 0: as an object of queries in JSON.
+        header: Whether below a header.
+        numbers: The last ones of rows of three columns; none of other files.
+        has_ranks: Whether the last of three columns counts the documents of every query from 1.
+    """
 
     width: int
     header: bool = False
-    rows: Sequence[Sequence[str]] = ()
-
-    @property
-    def numbers(self) -> set[str]:
-        """The last numbers of rows of three columns; none of other files."""
-        return {row[2] for row in self.rows} if self.width == _THREE else set()
-
-    @property
-    def has_ranks(self) -> bool:
-        """Whether the last of three columns counts the documents of every query from 1."""
-        return self.width == _THREE and all([row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
-            list(group) for _, group in groupby(self.rows, key=lambda row: row[0])))
+    numbers: frozenset[str] = frozenset()
+    has_ranks: bool = False
 
     def options(self, of: str, number: str) -> dict[str, Any]:
         """The options of the reader, whose columns `of` names."""
@@ -111,11 +108,13 @@ def _form(document: Document, usual: int) -> _Form | None:
     widths = {len(row) for row in rows}
     if widths == {usual}:
         number = 3 if usual == _JUDGMENTS else 4
-        return _Form(usual, header, rows) if all(is_number(row[number]) for row in rows) else None
+        return _Form(usual, header) if all(is_number(row[number]) for row in rows) else None
     if widths != {_THREE} or not all(is_number(row[2]) for row in rows) or (
             not header and len({row[0] for row in rows}) == len(rows)):
         return None
-    return _Form(_THREE, header, rows)
+    return _Form(_THREE, header, frozenset(row[2] for row in rows), all(
+        [row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
+            list(group) for _, group in groupby(rows, key=lambda row: row[0]))))
 
 
 def _is_object(document: Document) -> bool:
