@@ -208,6 +208,15 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
     return f"{n} {thing if n == 1 else plural or thing + 's'}"
 
 
+def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Write the first names, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 2), listed(["a", "b", "c"], 3)
+    ('a, b and 1 more', 'a, b, c')
+    """
+    return separator.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def duration(seconds: float) -> str:
     """Write a time for people, with as many digits as an estimate deserves.
 

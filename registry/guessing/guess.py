@@ -119,11 +119,6 @@ def reworded(error: InputError, message: str) -> InputError:
     return InputError(message, path=error.path, line=error.line, item=error.item, category=error.category)
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
     """The options of a reader as a manifest writes them: those that are no defaults, or differ from another reader's.
 

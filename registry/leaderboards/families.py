@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.errors import counted
+from registry.errors import counted, listed
 from registry.manifest.families import is_in_family
 from registry.significance import CORRECTIONS
 
@@ -79,8 +79,7 @@ def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs:
     if not family.boards:
         each = f"; each of the {family.of_task} boards of the task has one of its own"
         return (f"{over} of this board{each if family.alone == family.of_task else own}.",)
-    more = f" and {n - _NAMED} more" if n > _NAMED else ""
-    said = f"{over} of {counted(n, 'board')} ({'; '.join(family.boards[:_NAMED])}{more}){own if family.alone else ''}."
+    said = f"{over} of {counted(n, 'board')} ({listed(family.boards, _NAMED, '; ')}){own if family.alone else ''}."
     missing = (f"Its family is to hold {'; '.join(family.absent)} too, of which nothing is compared yet.",)
     return (said, *(missing if family.absent else ()))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from registry.errors import listed
 from registry.items import Item, Tagged
 from registry.query.permitted import ITEM_TEXT
 from registry.readers import READERS, Document, Reader
@@ -73,8 +74,7 @@ def unpack(driver: Any) -> list[str]:
 def _told(tasks: Sequence[str]) -> list[str]:
     if not tasks:
         return []
-    more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
-    return [f"{ITEM_TEXT} has nothing of {', '.join(tasks[:_NAMED])}{more}: no texts were brought in, only answers or "
+    return [f"{ITEM_TEXT} has nothing of {listed(tasks, _NAMED)}: no texts were brought in, only answers or "
             "scores (item_output, item_score)"]
 
 

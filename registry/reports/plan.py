@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.errors import counted, duration
+from registry.errors import counted, duration, listed
 from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.leaderboards.sentences import too_few_draws
 from registry.significance.base import Method
@@ -44,8 +44,7 @@ def _warnings(plan: Plan) -> Iterator[str]:
     for of in plan.hopeless():
         alike.setdefault(too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
     for said, names in alike.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"{names[0]}{more}: {said}"
+        yield f"{listed(names, 1)}: {said}"
 
 
 def _how(plan: Plan) -> str:

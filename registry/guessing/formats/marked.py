@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from registry.errors import InputError
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System, listed
+from registry.errors import InputError, listed
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import text_lines
 from registry.guessing.records import readable
 from registry.guessing.trial import Trial

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System, listed
+from registry.errors import listed
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, tables
 from registry.guessing.tables.keys import Matched, called, match, may_name
 from registry.readers import READERS, Document, Reader

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
-from registry.errors import InputError, counted
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System, listed
+from registry.errors import InputError, counted, listed
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, NAMED, SAME, Pairing, pairings
 from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming

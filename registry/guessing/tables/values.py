@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, listed
+from registry.errors import listed
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.guessing.words import n_words
 from registry.metrics import Metric, Spearman

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import NAMESPACE_URL, uuid5
 
-from registry.errors import counted
+from registry.errors import counted, listed
 from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
 from registry.rendering.table import number, p_value
 from registry.reports.page.templates import rendered
@@ -69,8 +69,7 @@ def _headline_of(systems: NewSystems) -> str:
 
 
 def _listed(what: str, names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{what} {', '.join(names[:_LISTED])}{more}." if names else ""
+    return f"{what} {listed(names, _LISTED)}." if names else ""
 
 
 def _told_of_best(of: BestOf) -> tuple[str, str, dict[str, str]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from registry.columns import JoinedColumns
-from registry.errors import counted, nearest
+from registry.errors import counted, listed, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
@@ -48,10 +48,11 @@ class Strangers:
     def told(self) -> str:
         """Which they are, and what they may stand for."""
         name, n, of = self.reader.named, sum(self.strange.values()), sum(self.given.values())
-        shown = _listed([f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()])
+        shown = listed(
+            [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
         if self.all:
             gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
-            return f"no {name} is one of the gold's, which are {_listed(list(map(repr, gold)))}: {shown}"
+            return f"no {name} is one of the gold's, which are {listed(list(map(repr, gold)), _SHOWN)}: {shown}"
         return f"{n} of {of} {name}s {'is' if n == 1 else 'are'} unknown to the gold: {shown}"
 
     @property
@@ -104,10 +105,6 @@ def _remarkable(gold: Mapping[str, int], given: Mapping[str, int]) -> Iterator[t
         same = folded.get(name.casefold())
         if given[name] > once or (same is not None and (are_all or gold[same] > 1)):
             yield name, given[name]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _key(name: str) -> str:
