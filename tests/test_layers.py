@@ -73,7 +73,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             verify
         """, "planning"],
     "registry.api": ["reading tasks", "result", "registry"],
-    "registry.direct": ["columns form names", "forms", "kinds", "task", "board", "evaluate"],
+    "registry.direct": ["columns form", "forms", "kinds", "task", "board", "evaluate"],
     "registry.releases": [
         "checksums decisions loading tables", "contents samples submitted totals",
         "derived_scores descriptions eval_records eval_results", "writing",
@@ -87,7 +87,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.leaderboards.states": ["history", "corrections", "differences"],
     "registry.leaderboards.site": ["across changes unshown"],
     "registry.leaderboards.details": ["confusions phases regions telling", "bests systems", "load"],
-    "registry.leaderboards.items": ["listed view", "answers", "values", "load"],
+    "registry.leaderboards.items": ["listed view", "answers", "load"],
     "registry.serving": [
         "connections reading settings", "answers", "queries", "served", "endpoint pages sql", "tables", "openapi",
         "guard", "app", "server"],
@@ -96,7 +96,6 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             boards
             differences
             items
-            ladder
             methods
             erratum
             nbest

@@ -11,8 +11,7 @@ import typer
 from registry.cli.console import Format, say, say_all, show, show_boards
 from registry.cli.guide import names
 from registry.cli.guide.layout import WHICH
-from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
-from registry.cli.past import At, database_at
+from registry.cli.options import At, Db, MetricAlias, OutputFormat, TaskName, database, database_at
 from registry.cli.study.command import say_refused, study_archive
 from registry.errors import HiddenError, InputError, MismatchError
 
@@ -67,7 +66,7 @@ def board(
 def _show_ladders(connection: Connection, task: str | None, hidden: HiddenError, format_: Format | None) -> None:
     """Print what is shown of boards whose scores are hidden; where that is nothing they are hidden as ever."""
     from registry.leaderboards.ladders import ladders
-    from registry.reports.ladder import ladder_table
+    from registry.reports.boards import ladder_table
 
     if not (found := ladders(connection, task)):
         raise hidden

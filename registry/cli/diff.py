@@ -10,8 +10,7 @@ import typer
 
 from registry.cli.console import say, terminal, write
 from registry.cli.guide import names
-from registry.cli.options import Db, MetricAlias, database
-from registry.cli.past import database_at
+from registry.cli.options import Db, MetricAlias, database, database_at
 from registry.cli.settings import database_path
 from registry.errors import MismatchError
 

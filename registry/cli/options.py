@@ -58,6 +58,9 @@ Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
     rich_help_panel=WHICH)]
 Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
     "Only these items; all of a test set if none is given."), autocompletion=names.facets, rich_help_panel=WHICH)]
+At = Annotated[str | None, typer.Option("--at", metavar="DATE|SIGNATURE", help=(
+    "As it stood at the end of a date (UTC), at a time with its zone, or when the comparison with this signature, or "
+    "the id at its end, was made."), autocompletion=names.signatures)]
 
 
 # Whether who gave the command is an organiser, who is shown what is hidden; the option stands before the command.
@@ -73,6 +76,15 @@ def database(path: Path | None, wait: float = 60) -> Database:
     from registry.store.turns.tickets import Patience
 
     return Database(database_path(path), organiser=organiser.get(), patience=Patience(wait, say))
+
+
+def database_at(path: Path | None, at: str | None) -> Database:
+    """The database that is meant, as it stood at a moment where one is named; what is not known of that is told."""
+    if at is None:
+        return database(path)
+    from registry.evaluation.past import PastDatabase  # late: it reads manifests, and boards of today need not
+
+    return PastDatabase(database_path(path), at, say, organiser=organiser.get())
 
 
 def actor_name(given: str | None) -> str | None:

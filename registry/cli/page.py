@@ -10,8 +10,7 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, Root, Task, Wait, actor_name, database, taken
-from registry.cli.past import At, database_at
+from registry.cli.options import Actor, At, Db, Root, Task, Wait, actor_name, database, database_at, taken
 from registry.cli.pipeline import bring_up, say_end
 from registry.errors import MismatchError, counted
 

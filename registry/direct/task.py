@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -11,8 +13,8 @@ from registry.direct.columns import Column, aligned, check_complete, chosen_of, 
 from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers
 from registry.direct.kinds import forms_of, plain
-from registry.direct.names import called, entries_of, files_of
 from registry.errors import InputError, suggest
+from registry.importers.scored import system_and_team
 from registry.manifest import Significance, significance_with
 from registry.manifest.fields import Missing
 from registry.manifest.folder import TaskFolder
@@ -195,3 +197,44 @@ def _told_of(whose: str) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise InputError(f"{error.object[error.start:error.start + 1]!r} is no character (a lone surrogate)",
                          path=whose) from None
+
+
+Name = tuple[str, str | None]  # a system, and its run where it has several
+
+
+def files_of(names: Iterable[Name], ending: str) -> dict[Name, str]:
+    """The file of every run of every system: called after the system, in a folder of its own where it has runs."""
+    numbers: dict[str, int] = {}
+    runs: Counter[str] = Counter()
+    found = {}
+    for system, run in names:
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "_", system).strip("._-")[:100]
+        stem = "-".join(filter(None, (str(numbers.setdefault(system, len(numbers) + 1)), slug)))
+        runs[system] += 1
+        found[system, run] = f"systems/{stem}{ending}" if run is None else f"systems/{stem}/{runs[system]}{ending}"
+    return found
+
+
+def entries_of(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
+    """The `[[submit]]` entries of a manifest: one for each system, by a pattern where it has runs."""
+    told = set()
+    for (system, run), file in files.items():
+        pattern = file if run is None else re.sub(r"/\d+(?=[^/]*$)", "/{run}", file)
+        if pattern not in told:
+            told.add(pattern)
+            yield {"file": pattern, **system_and_team(system)}
+
+
+def called(names: Iterable[Name]) -> dict[str, str]:
+    """What the user calls each system, by `team/system`.
+
+    Raises:
+        InputError: Two would be called alike.
+    """
+    found: dict[str, str] = {}
+    for name, _ in names:
+        of = system_and_team(name)
+        other = found.setdefault(f"{of.get('team', of['system'])}/{of['system']}", name)
+        if other != name:
+            raise InputError(f"systems {other!r} and {name!r} are called too much alike; rename one")
+    return found

@@ -16,8 +16,7 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Ranks
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
-from registry.significance.cautions.judge_bias import FAVOURED
-from registry.significance.cautions.judge_errors import RARE
+from registry.significance.cautions.judges import FAVOURED, RARE
 from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.uneven_samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES

@@ -1,20 +1,24 @@
 """Tables for a terminal or a text file, as wide as their widest cells.
 
-Where that is more than there is, texts are folded first. Numbers are never cut, in texts neither: what has no room is
-shown below, beside the columns that name the rows once more. Colours say nothing that words or numbers do not say too.
+Where that is more than there is, texts are folded first: between words, within a long one between characters, in a
+number nowhere. What has no room is shown below, beside the columns that name the rows once more. Colours say nothing
+that words or numbers do not say too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from registry.rendering.folding import folded, least_width
 from registry.rendering.table import Column, Table, cells, visible
 
 _WIDTH = 200  # of a text file
 _FOLDED = 12  # characters that a text is folded to at most
 _BETWEEN = 3  # characters between two columns
+_LONGEST = 24  # characters of a number; what has more digits is an identifier, which may be broken
+_NUMBER = re.compile(r"[-+<]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?")
+_ATOM = re.compile(rf"{_NUMBER.pattern}|.")
 _BOLD = "1"
 _STYLES = {True: "1;36", False: "2", None: ""}  # decided: bold and cyan; open: dim; no decision: as it is
 
@@ -102,3 +106,41 @@ def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
             blocks.append(names.copy())
         blocks[-1] += [n] if n not in blocks[-1] else []
     return [block for block in blocks if set(block) - set(names)] or [everything]
+
+
+def folded(text: str, size: int) -> list[str]:
+    """The lines of a text, each of at most so many characters' width; a number that is wider has a line of its own.
+
+    >>> folded("F1 of 0.123456 to 0.5", 9)
+    ['F1 of', '0.123456', 'to 0.5']
+    >>> folded("score=0.123456", 8)
+    ['score=', '0.123456']
+    """
+    from rich.cells import cell_len
+
+    if "\n" in text:
+        return [line for part in text.split("\n") for line in folded(part, size)]
+    if cell_len(text) <= size:
+        return [text]
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(joined) <= size:
+            lines[-1] = joined
+            continue
+        lines += [""] if lines[-1] else []
+        for atom in [word] if cell_len(word) <= size else _atoms(word):
+            if lines[-1] and cell_len(lines[-1] + atom) > size:
+                lines.append("")
+            lines[-1] += atom
+    return lines
+
+
+def least_width(texts: Iterable[str]) -> int:
+    """The width of the longest number in texts, below which they cannot be folded; 1 if there is none."""
+    return max((len(found) for text in texts for found in _NUMBER.findall(text) if len(found) <= _LONGEST), default=1)
+
+
+def _atoms(word: str) -> list[str]:
+    """A word in pieces that stay whole."""
+    return [piece for atom in _ATOM.findall(word) for piece in ([atom] if len(atom) <= _LONGEST else atom)]

@@ -1,4 +1,4 @@
-"""Leaderboards and their pairs as tables: data with fixed keys for programs, columns for people."""
+"""Leaderboards, their pairs, and Ladders as tables: data with fixed keys for programs, columns for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names
+from registry.errors import counted
+from registry.leaderboards.ladders import Ladder, LadderRow
+from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
 from registry.rendering.table import Column, Row, Table, is_significant, number, p_value
 from registry.rendering.table import text as plain
 
@@ -120,3 +122,16 @@ def interval(low: float | None, high: float | None, digits: int) -> str:
     """An interval for people, an open end as a dash; nothing where there is none."""
     ends = [None if end is None or not math.isfinite(end) else f"{end:.{digits}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
+
+
+def ladder_table(ladder: Ladder) -> Table:
+    """A Ladder: the submissions that raised the score that it shows, and to what."""
+    of = {key: getattr(ladder, key, None) for key in SHARED_KEYS if key != "signature"}
+    columns = [Column("rank", "rank", plain, right=True), Column("system", "system"), Column("team", "team"),
+               Column("score", "shown", number(ladder.decimals), right=True)]
+    last = "" if ladder.shown is None else f"; the last one is {ladder.shown:.{ladder.decimals}f}"
+    said = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than the "
+            f"last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
+            "Blum and Hardt 2015); all else is hidden.")
+    return Table([of | row._asdict() | {"step": ladder.step} for row in ladder.rows], columns,
+                 title(of, ladder.declared_title), (said,), (*of, *LadderRow._fields, "step"))

@@ -11,7 +11,7 @@ from registry.errors import UnknownNameError
 from registry.leaderboards.ladders import Ladder
 from registry.leaderboards.site.changes import changes
 from registry.rendering.table import cells
-from registry.reports.ladder import ladder_table
+from registry.reports.boards import ladder_table
 from registry.reports.page import feed, pair_file, site_index
 from registry.reports.page import page as task_page
 from registry.serving.answers.forms import MEDIA

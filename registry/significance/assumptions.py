@@ -13,7 +13,7 @@ import numpy as np
 from registry.arrays import Ints
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
-from registry.significance.cautions.judge_bias import judged_items, n_telling
+from registry.significance.cautions.judges import judged_items, n_telling
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed, told
 from registry.significance.correlations.matrix import PEARSON, PairMatrix

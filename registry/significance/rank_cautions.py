@@ -13,8 +13,7 @@ import numpy as np
 from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
-from registry.significance.cautions.judge_bias import n_telling
-from registry.significance.cautions.judge_errors import rare_errors
+from registry.significance.cautions.judges import n_telling, rare_errors
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.unlike_runs import outlying_runs

@@ -34,7 +34,7 @@ from registry.significance import (
 )
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.judge_bias import n_telling
+from registry.significance.cautions.judges import n_telling
 from registry.significance.effects.normality import normality
 from registry.significance.multiple.few_units import too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED

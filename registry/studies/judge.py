@@ -18,8 +18,7 @@ from registry.arrays import Floats, Ints
 from registry.errors import InputError, counted
 from registry.judged import FEW_LABELLED, LABELLED, error_of, estimate, influences, is_random
 from registry.metrics import JudgedMean
-from registry.significance.cautions.judge_bias import judged_items
-from registry.significance.cautions.judge_errors import RARE, hangs_on_few_errors
+from registry.significance.cautions.judges import RARE, hangs_on_few_errors, judged_items
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.judged_items import JudgedItems
 from registry.significance.multiple.corrections import adjust

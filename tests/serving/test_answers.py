@@ -16,8 +16,7 @@ from registry.serving.connections import MOST, Idle
 from registry.serving.queries import Answer, Queries
 from registry.serving.reading import cards
 from registry.serving.reading.boards import task_boards
-from registry.serving.reading.cache import Cache
-from registry.serving.reading.source import Found, Source
+from registry.serving.reading.source import Cache, Found, Source
 from registry.serving.reading.state import Stamp, State
 from registry.serving.settings import QueryLimits, Settings
 from registry.serving.sql import Sent

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from registry.significance import PredictionPowered
-from registry.significance.cautions.judge_errors import rare_errors
+from registry.significance.cautions.judges import rare_errors
 from tests.validity.examinations import ALPHA, CoversScore, PValues
 from tests.validity.judged_rows import judged_items
 

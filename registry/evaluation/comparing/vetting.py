@@ -31,8 +31,7 @@ from registry.significance import (
     Wilcoxon,
 )
 from registry.significance.assumptions import is_categorical, misuses
-from registry.significance.cautions.judge_bias import favoured, judged_items
-from registry.significance.cautions.judge_errors import rare_errors
+from registry.significance.cautions.judges import favoured, judged_items, rare_errors
 from registry.significance.cautions.weak_null import even_units, told
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err

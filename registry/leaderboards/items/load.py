@@ -9,9 +9,8 @@ from sqlalchemy import Connection, text
 from registry.errors import UnknownNameError
 from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.items import Item, Tagged
-from registry.leaderboards.items.answers import Answered, Run, answered
+from registry.leaderboards.items.answers import Answered, Run, answered, given_values, numbers, texts
 from registry.leaderboards.items.listed import disagreed
-from registry.leaderboards.items.values import given_values, numbers, texts
 from registry.leaderboards.items.view import ItemView, Kind, SystemOutput
 from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader

@@ -1,13 +1,20 @@
-"""The page of a task as HTML."""
+"""The page of a task as HTML, and all that it shows as data."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
 from registry.leaderboards.snapshot import TaskBoards
-from registry.reports.page.data.about import page_about
-from registry.reports.page.data.columns import embedded
-from registry.reports.page.data.page import page_data
+from registry.reports.boards import BOARD_KEYS
+from registry.reports.page.data.about import page_about, systems_data
+from registry.reports.page.data.boards import board_data, board_key
+from registry.reports.page.data.columns import Json, embedded
+from registry.reports.page.data.confusion import confusions_data
+from registry.reports.page.data.history import histories_data
+from registry.reports.page.data.items import items_data
+from registry.reports.page.data.pairs import reaches
+from registry.reports.page.data.systems import details_data, names_of
+from registry.reports.page.data.wide import wide_data
 from registry.reports.page.templates import policy, rendered, script, style
 
 SCRIPTS = ("core.js", "about.js", "scale.js", "table.js", "names.js", "boards.js", "wide.js", "pairs.js", "opened.js",
@@ -31,3 +38,18 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about["preview"],
                     contents=contents, about=about, home=home, script=scripted, style=styled,
                     data=Markup(data), policy=policy(styled, scripted, beside=beside))  # noqa: S704
+
+
+def page_data(contents: TaskBoards, folder: str | None = None) -> Json:
+    """Everything that a page shows; `folder` has the files of pairs that are left out."""
+    boards, details = contents.primary_first, contents.details
+    written, names = [], names_of(boards)
+    for n, (board, reach) in enumerate(zip(boards, reaches(boards), strict=True)):
+        files = {"folder": f"{folder}/{n}", "key": board_key(board)} if folder and reach is not None else None
+        written.append(board_data(board, reach) | {"files": files})
+    task = {"id": contents.task, "title": contents.title, "version": contents.version,
+            "cost_unit": contents.about.declared.cost_unit}
+    return {"task": task, "keys": BOARD_KEYS, "boards": written, "systems": systems_data(boards),
+            "details": details_data(names, details), "confusions": confusions_data(details.confusions, list(names)),
+            "histories": dict(histories_data(details.histories, boards, names)),
+            "items": dict(items_data(contents.items or ())), "wide": list(wide_data(boards, contents.averages))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,6 @@ from sqlalchemy import Connection
 
 from registry.errors import RegistryError
 from registry.evaluation.past import PastDatabase
-from registry.serving.reading.cache import Cache
 from registry.serving.reading.state import Stamp, State
 from registry.store.database import Database
 from registry.store.log.journal import now
@@ -193,3 +193,37 @@ class Source:
 
 async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+
+class Cache:
+    """Values of one state of the registry, by their keys.
+
+    Args:
+        room: The bytes that they may take together; what is larger than half of that is not kept.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room, self._taken, self._state = room, 0, ""
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, state: str, key: Hashable) -> Any:
+        """The value that was kept of this state, or None."""
+        if state != self._state or key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key][0]
+
+    def keep(self, state: str, key: Hashable, value: Any, size: int) -> None:
+        """Keep a value of so many bytes; those of another state are forgotten."""
+        if state != self._state:
+            self._kept.clear()
+            self._taken, self._state = 0, state
+        if 2 * size > self._room or key in self._kept:
+            return
+        self._kept[key] = value, size
+        self._taken += size
+        while self._taken > self._room:
+            self._taken -= self._kept.popitem(last=False)[1][1]

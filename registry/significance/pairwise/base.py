@@ -10,8 +10,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Unit
-from registry.significance.cautions.judge_bias import favoured
-from registry.significance.cautions.judge_errors import rare_errors
+from registry.significance.cautions.judges import favoured, rare_errors
 from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.matrix import Matrix
 from registry.significance.results import PairResults, Tails

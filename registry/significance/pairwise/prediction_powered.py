@@ -19,7 +19,7 @@ from registry.arrays import Floats
 from registry.families import FINEST
 from registry.judged import LABELLED, Estimate, corrected, estimate
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail
-from registry.significance.cautions.judge_bias import judged_items
+from registry.significance.cautions.judges import judged_items
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.judged_items import JudgedItems
 from registry.significance.matrix import Matrix, StatisticMatrix

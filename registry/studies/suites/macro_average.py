@@ -32,8 +32,7 @@ from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import averaged_scores
 from registry.studies.study import Finding, Row
-from registry.studies.suites.doubts import doubts_of_sets
-from registry.studies.suites.matrix import in_all, stacked
+from registry.studies.suites.sets import doubts_of_sets, in_all, stacked
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
               "p_low", "p_high", "note")

@@ -22,7 +22,7 @@ from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.partial_conjunction import k_hat, listed, partial_conjunctions
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row, option
-from registry.studies.suites.doubts import doubts_of_sets
+from registry.studies.suites.sets import doubts_of_sets
 
 
 class Replicability(BoardStudy):

@@ -27,8 +27,7 @@ from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankS
 from registry.significance.resampled_scores import resampling_refusal
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
-from registry.studies.suites.doubts import doubts_of_sets
-from registry.studies.suites.matrix import in_all, stacked
+from registry.studies.suites.sets import doubts_of_sets, in_all, stacked
 
 
 class Suite(BoardStudy):

@@ -15,7 +15,7 @@ from registry.reports.methods import methods
 from registry.reports.page import card, page, site_index
 from registry.reports.page.data.about import systems_data
 from registry.reports.page.data.columns import embedded
-from registry.reports.page.data.page import page_data
+from registry.reports.page.html import page_data
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, speaking, translations

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from registry.files import replace_files
 from registry.reports.page import page, pair_file, pair_files
-from registry.reports.page.data.page import page_data
-from registry.reports.page.packing import packed_decimals, packed_p_values
+from registry.reports.page.data.pairs import packed_decimals, packed_p_values
+from registry.reports.page.html import page_data
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents
 from tests.reports.page.large import N, large

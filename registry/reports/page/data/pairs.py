@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from registry.arrays import Ints
+from registry.arrays import Floats, Ints
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.reports.page.data.columns import Json, as_column, precise, rounded
-from registry.reports.page.packing import packed_decimals, packed_p_values, packed_values
 
 PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the first metrics come first
 NEIGHBOURS = 10  # places on either side of a system up to which its pairs are always there
@@ -19,6 +21,11 @@ _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "c
 _FACTS = ("method", "resolved", "note")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
 _DIGITS = 4  # significant ones of p-values
+
+_NONE = 2**24 - 1
+_ZERO = 2**23  # the code of 0 where numbers can be negative
+_TINY, _SCALE = 1e-250, 60  # p-values below are times a power of ten that no double holds
+_POWERS = np.array([float(f"1e{n}") for n in range(300)])
 
 
 def reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
@@ -76,3 +83,38 @@ def _apart(decisions: Decisions) -> Ints:
     """How many places apart the systems of each pair are."""
     apart: Ints = np.abs(decisions.a - decisions.b)
     return apart
+
+
+def packed_p_values(p: Floats) -> str:
+    """P-values of four digits: ten thousand times the exponent of ten that divides these, and the digits."""
+    tiny = p < _TINY
+    scaled = np.where(tiny, p * 10.0**_SCALE, p)
+    with np.errstate(divide="ignore"):
+        exponent = 3 - np.floor(np.nan_to_num(np.log10(scaled), nan=0.0, neginf=0.0)).astype(np.int64)
+    digits = np.rint(scaled * _POWERS[exponent])
+    carried = digits == 10_000
+    exponent -= carried
+    return _packed(np.where(carried, 1000, digits) + 10_000.0 * (exponent + _SCALE * tiny))
+
+
+def packed_decimals(values: Floats) -> dict[str, Any] | None:
+    """Numbers as whole ones of a power of ten; none where all are undefined."""
+    known = np.where(np.isfinite(values), values, np.nan)
+    if np.isnan(known).all():
+        return None
+    largest = np.nanmax(np.abs(known))
+    decimals = min(300, math.floor(math.log10(_ZERO - 2) - math.log10(largest))) if largest else 0
+    return {"decimals": decimals, "codes": _packed(np.rint(known * 10.0**decimals) + _ZERO)}
+
+
+def packed_values(values: Sequence[Any]) -> dict[str, Any]:
+    """Values of which few differ."""
+    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    codes = np.array([known[value] for value in values], dtype=np.float64)
+    return {"of": list(known), "codes": _packed(codes) if len(known) > 1 else None}
+
+
+def _packed(codes: Floats) -> str:
+    """Numbers of 24 bits, each as four characters of base64; the largest stands for what is undefined."""
+    whole = np.where(np.isnan(codes), _NONE, codes).astype(">u4")
+    return base64.b64encode(whole.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()).decode()

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.families import adjust_boards
-from registry.significance.multiple.graph import sequentially_rejective
+from registry.significance.multiple.families import adjust_boards, sequentially_rejective
 
 
 def gatekeeping_graph(pairs, metrics):

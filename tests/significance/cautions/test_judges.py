@@ -7,7 +7,7 @@ from registry.evaluation.matrices import Counts, matrix_of
 from registry.judged import columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
-from registry.significance.cautions.judge_errors import RARE, rare_errors
+from registry.significance.cautions.judges import RARE, rare_errors
 
 ITEMS = 2000
 

@@ -1,11 +1,11 @@
-"""Several test sets as one matrix, of the systems that took part in all: each set has columns of its own.
+"""Several test sets as one matrix, of the systems that took part in all, and what speaks against the tests of several.
 
-So any average of their scores is a score like others, a function of sums.
+Each set has columns of its own, so any average of their scores is a score like others, a function of sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import StatisticMatrix
-from registry.significance.matrix import Score, additive
+from registry.significance.matrix import Matrix, Score, additive
 
 
 @dataclass(frozen=True)
@@ -52,3 +52,19 @@ def stacked(boards: Sequence[Board], places: Sequence[Sequence[int]],
         together[row - n:row, :, end - width:end] = matrix.statistics[:]
     score = AveragedScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends), weights)
     return StatisticMatrix(together, score, lower_is_better=matrices[0].lower_is_better)
+
+
+def doubts_of_sets(boards: Sequence[Board], names: Sequence[str],
+                   doubts: Callable[[Matrix], Iterable[str]]) -> list[str]:
+    """List what is said of any board, with the test sets of which it is, unless it is said of all.
+
+    Args:
+        boards: Of several test sets.
+        names: What these are called.
+        doubts: What is said of a board's matrix, by unit.
+    """
+    found: dict[str, list[str]] = {}
+    for name, board in zip(names, boards, strict=True):
+        for said in doubts(board.matrix.by_unit):
+            found.setdefault(said, []).append(name)
+    return [said if len(of) == len(names) else f"{', '.join(of)}: {said}" for said, of in found.items()]
