@@ -14,7 +14,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
@@ -118,27 +118,28 @@ class Queries:
     def _answered(self, query: Query, form: str, first: int | None, *, zipped: bool) -> Answer:
         request = QueryRequest(self._settings.path, query, form, self.limits.memory, first or self.limits.rows,
                                organiser=self._settings.organiser, max_bytes=self.limits.size)
-        file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (who sends it closes it)
-        written = _Written(file, self.limits.size, zipped=zipped)
-        try:
-            if form == "parquet":
-                with TemporaryDirectory() as folder:
-                    output = Path(folder) / "result.parquet"
-                    told = self._asked(replace(request, output=output), bytes)
-                    with output.open("rb") as result:
-                        shutil.copyfileobj(result, written)
-            else:
-                told = self._asked(request, written.write)
-            written.end()
-        except RegistryError as error:
-            if first is None or not str(error).startswith(_MORE):
-                file.close()
-                raise
-            told = [f"These are the first {first:,} rows; LIMIT and OFFSET ask for others."]
-        except BaseException:
-            file.close()
-            raise
+        with ExitStack() as failed:
+            file = failed.enter_context(SpooledTemporaryFile(_IN_MEMORY))
+            with closing(_Written(file, self.limits.size, zipped=zipped)) as written:
+                try:
+                    told = self._told(request, written)
+                except RegistryError as error:
+                    if first is None or not str(error).startswith(_MORE):
+                        raise
+                    told = [f"These are the first {first:,} rows; LIMIT and OFFSET ask for others."]
+            failed.pop_all()  # who sends it closes it
         return Answer(file, file.tell(), written.digest.hexdigest(), tuple(map(for_readers, told)))
+
+    def _told(self, request: QueryRequest, written: _Written) -> list[str]:
+        """Have the result written; returns what is told of it."""
+        if request.format != "parquet":
+            return self._asked(request, written.write)
+        with TemporaryDirectory() as folder:
+            output = Path(folder) / "result.parquet"
+            told = self._asked(replace(request, output=output), bytes)
+            with output.open("rb") as result:
+                shutil.copyfileobj(result, written)
+        return told
 
     def _asked(self, request: QueryRequest, write_bytes: Callable[[bytes], object]) -> list[str]:
         ready = self._ready.popleft()
@@ -167,7 +168,7 @@ class _Written:
         self.digest.update(piece)
         return self._out.write(piece)
 
-    def end(self) -> None:
+    def close(self) -> None:
         if self._zip is not None:
             self._zip.close()
 
