@@ -77,8 +77,9 @@ class Metric(Value):
         return ()
 
     def types(self) -> tuple[str, ...]:
-        """The types of answers that alone count, where it does not take all."""
-        return ()
+        """The types of answers that alone count, where it does not take all: what its option `type` names."""
+        type_ = getattr(self, "type", None)
+        return () if type_ is None else (type_,)
 
     def named_labels(self) -> tuple[str, ...]:
         """The labels that its options name; a task whose gold has none of that name is refused."""

@@ -37,9 +37,6 @@ class _OverlapMetric(AdditiveMetric):
     credit: Literal["share", "any"] = "share"
     type: str | None = None
 
-    def types(self) -> tuple[str, ...]:
-        return () if self.type is None else (self.type,)
-
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
         """Give the credit of the system's spans, their number, the credit of the gold's, and theirs."""
         gold = self._counted(item.gold.spans)
