@@ -17,7 +17,6 @@ from registry.errors import InputError
 from registry.importers.files import Place, check_known, find_files, member, whole_json
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 _STATS, _SPEC = "per_instance_stats.json", "run_spec.json"
 _NOT_OPTIONS = {"name", "robustness", "fairness", "computed_on", "seed"}  # of a perturbation
@@ -47,12 +46,10 @@ class Helm(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every scenario, metric, and perturbation."""
-        collected, known = Collected(), set[str]()
-        digests: dict[str, str] = {}
+        collected, known = Collected(path, self.missing, self.better), set[str]()
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            document, spec = Document.load(file, path), Document.load(_spec(file), path)
-            digests |= {document.name: document.digest, spec.name: spec.digest}
+            document, spec = collected.load(file), collected.load(_spec(file))
             scenario, model = _scenario_and_model(whole_json(spec), Place(spec.path))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,
@@ -74,7 +71,7 @@ class Helm(ScoredImporter):
             for (test_set, trial), run in sorted(runs.items()):
                 collected.add(test_set, model, str(trial), run)
         check_known(self.metrics, known, "instance has the statistic", path)
-        return collected.imported(path, self, digests)
+        return collected.imported()
 
 
 def _spec(stats: Path) -> Path:

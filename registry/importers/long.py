@@ -10,7 +10,7 @@ from registry.importers.base import require_metric
 from registry.importers.files import Place
 from registry.importers.scored import Collected, Measure, Run, ScoredImporter, standing_twice
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document, Scores
+from registry.readers import Scores
 from registry.readers.parsing.delimited import Separator
 from registry.readers.parsing.parquet import MAGIC
 from registry.readers.tables import Row, Syntax, as_text, shown
@@ -57,7 +57,8 @@ class Long(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Read the table once; every run's scores become a file of their own."""
-        document, collected = Document.load(path), Collected()
+        collected = Collected(path, self.missing, self.better)
+        document = collected.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
@@ -72,7 +73,7 @@ class Long(ScoredImporter):
                 raise standing_twice(f"{row.key} (system {system!r})", place, known, (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
             collected.add(test_set, system, run, scores)
-        return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
+        return collected.imported(Measure(name=self.metric))
 
 
 def _named(cell: Any, column: str, row: Row, place: Place) -> str:

@@ -11,7 +11,7 @@ from registry.errors import InputError, suggest
 from registry.importers.base import Importer, require_metric, title
 from registry.importers.files import Place
 from registry.importers.run_columns import require_pattern, systems_and_runs
-from registry.importers.scored import Collected, Measure, Score, standing_twice, system_and_team
+from registry.importers.scored import Collected, Measure, Run, standing_twice, system_and_team
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
@@ -63,7 +63,8 @@ class Wide(Importer):
 
     def read(self, path: Path) -> TaskFolder:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
-        document = Document.load(path)
+        collected = Collected(path, self.missing, self.better)
+        document = collected.load(path)
         is_parquet = document.content.startswith(MAGIC)
         head = self._parquet(document) if is_parquet else self._delimited(document)
         systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
@@ -75,7 +76,8 @@ class Wide(Importer):
         self._look_at(systems, dict(zip(head.columns, head.first, strict=False)), Place(document.path, head.first_line),
                       text=not is_parquet)
         if self.runs is not None:
-            return self._of_runs(document, systems_and_runs(systems, self.runs, Place(document.path, head.line)), path)
+            columns = systems_and_runs(systems, self.runs, Place(document.path, head.line))
+            return self._of_runs(document, columns, collected)
         file = "scores.parquet" if is_parquet else "scores.csv"
         written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
         options = {**written, "item": list(self.item), "attributes": list(self.attributes),
@@ -86,13 +88,14 @@ class Wide(Importer):
             "submission": {"missing": self.missing},
             "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
             "submit": [{"file": file, **system_and_team(name), "options": {"score": name}} for name in systems],
-        }, {file: document.content}, {document.name: document.digest}, copies={file: document.path})
+        }, {file: document.content}, collected.digests, copies={file: document.path})
 
-    def _of_runs(self, document: Document, columns: Mapping[str, tuple[str, str]], path: Path) -> TaskFolder:
+    def _of_runs(self, document: Document, columns: Mapping[str, tuple[str, str]],
+                 collected: Collected) -> TaskFolder:
         """Make a file of every run's column."""
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, unscored=self.unscored,
                         syntax="parquet" if document.content.startswith(MAGIC) else "delimited")
-        collected, scores = Collected(), {column: dict[str, tuple[Score, Place]]() for column in columns}
+        scores: dict[str, Run] = {column: {} for column in columns}
         for row in reader.rows(document, tuple(columns), self.attributes):
             place = Place(document.path, row.line)
             collected.describe("test", row.key, row.attributes, place)
@@ -102,7 +105,7 @@ class Wide(Importer):
                 found[row.key] = (reader.number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
-        return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
+        return collected.imported(Measure(name=self.metric))
 
     def _delimited(self, document: Document) -> _Head:
         rows = read_cells(document, Written(self.separator))

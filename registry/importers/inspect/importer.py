@@ -58,13 +58,14 @@ class Inspect(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task and scorer, and of every key of a scorer that gives several values."""
-        collected, digests, notes, tasks = Collected(), {}, dict[str, None](), dict[str, str]()
+        collected = Collected(path, self.missing, self.better)
+        notes, tasks = dict[str, None](), dict[str, str]()
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}
         seen: set[str] = set()
         for (task, model), logs in self._chosen(path).items():
             for n, log in enumerate(logs, 1):
                 file = LogFile.of(log.path, path)
-                digests[file.document.name] = file.document.digest
+                collected.digests[file.document.name] = file.document.digest
                 samples = file.samples(in_full=log.invalidated)
                 _check_targets(task, samples, targets)
                 runs = self._runs(samples, seen)
@@ -76,10 +77,9 @@ class Inspect(ScoredImporter):
                     tasks[test_set] = task
                     collected.add(test_set, model, f"{n}.{epoch}" if len(logs) > 1 else str(epoch), run)
         check_known(self.scorers, seen, "scorer", path)
-        if not collected.without(()):
+        if not collected.test_sets:
             raise InputError("no sample has a score", path=path)
-        return collected.imported(path, self, digests, notes=tuple(notes), then=over_benchmarks(
-            tasks, "--option scorers=NAME"))
+        return collected.imported(notes=tuple(notes), then=over_benchmarks(tasks, "--option scorers=NAME"))
 
     def _chosen(self, path: Path) -> dict[tuple[str, str], list[_Log]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.importers.files import find_files, whole_json
+from registry.importers.files import Sources, find_files, whole_json
 from registry.importers.scored import Better, number
-from registry.readers import Document
 
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
 _RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
@@ -62,13 +61,12 @@ class Log:
         return None if higher is None else "higher" if higher else "lower"
 
 
-def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
-    """The logs at a path with their results, and the digests of those."""
+def find_logs(sources: Sources) -> list[Log]:
+    """The logs of an import with their results, which are read."""
     logs: list[Log] = []
     beside: dict[Path, dict[str, Path]] = {}
     read: dict[Path, Any] = {}
-    digests: dict[str, str] = {}
-    for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None,
+    for file in find_files(sources.path, lambda name: _FILE.fullmatch(name) is not None,
                            "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
@@ -78,10 +76,9 @@ def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
             beside[file.parent] = _results_in(file.parent)
         results = beside[file.parent].get(match["date"])
         if results is not None and results not in read:
-            document = Document.load(results, path)
-            read[results], digests[document.name] = whole_json(document), document.digest
+            read[results] = whole_json(sources.load(results))
         logs.append(Log(file, match["task"], match["date"], None if results is None else read[results]))
-    return logs, digests
+    return logs
 
 
 def _results_in(folder: Path) -> dict[str, Path]:
