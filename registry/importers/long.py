@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -62,16 +63,19 @@ class Long(ScoredImporter):
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
+        found: dict[tuple[str, str, str], Run] = defaultdict(dict)
         for row in reader.rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
             of = {name: _named(cell, name, row, place) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
-            scores: Run = {row.key: (reader.number(score, self.score, row), place)}
-            if (known := collected.place(test_set, system, run, row.key)) is not None:
-                raise standing_twice(f"{row.key} (system {system!r})", place, known, (
+            number, scores = reader.number(score, self.score, row), found[test_set, system, run]
+            if row.key in scores:
+                raise standing_twice(f"{row.key} (system {system!r})", place, scores[row.key][1], (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
+            scores[row.key] = (number, place)
+        for (test_set, system, run), scores in found.items():
             collected.add(test_set, system, run, scores)
         return collected.imported(Measure(name=self.metric))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,11 +114,6 @@ class Collected(Sources):
         for name, value in attributes.items():
             if known[name] != value:
                 raise place.error(f"{name!r} is {value!r}, and {known[name]!r} in another row; an item has one", item)
-
-    def place(self, test_set: str, model: str, run: str, item: str) -> Place | None:
-        """Where a score was found, if it was."""
-        known = self._found.get(test_set, {}).get(model, {}).get(run, {})
-        return known[item][1] if item in known else None
 
     @property
     def test_sets(self) -> tuple[str, ...]:
@@ -267,3 +263,27 @@ def distinct_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
             raise InputError(f"the names {other!r} and {name!r} are too much alike to be told apart", path=path)
         slugs[name] = slug
     return slugs
+
+
+def over_benchmarks(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
+    """Say what answers whether one system is better than another over several benchmarks that were imported together.
+
+    Nothing is said where there is one test set, of which the board says it.
+
+    Args:
+        test_sets: The benchmark of every test set.
+        options: What leaves one test set of each benchmark, such as "--option metrics=acc".
+
+    Returns:
+        Sentences in which `{task}` stands for the task's id.
+    """
+    benchmarks = Counter(test_sets.values())
+    if len(test_sets) < 2:
+        return ()
+    if len(benchmarks) < len(test_sets):
+        several = next(name for name, n in benchmarks.items() if n > 1)
+        return (f"several test sets are of one benchmark, such as {several!r}: for an average over benchmarks import "
+                f"one of each, choosing with {options}",) if len(benchmarks) > 1 else ()
+    return (f"is one system better than another over all {len(test_sets)} test sets? `registry study macro-average "
+            "{task} --show pairs` tests the average of their scores, to which each adds the same, for other items of "
+            "these test sets; `registry study suite {task}` tells which ranks hold for other test sets, too",)

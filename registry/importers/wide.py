@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.base import Importer, require_metric, title
 from registry.importers.files import Place
-from registry.importers.run_columns import require_pattern, systems_and_runs
 from registry.importers.scored import Collected, Measure, Run, standing_twice, system_and_team
+from registry.manifest.captures import BRACES, braces
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
@@ -58,8 +59,9 @@ class Wide(Importer):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_metric(self.name, self.metric)
-        if self.runs is not None:
-            require_pattern(self.runs)
+        if self.runs is not None and sorted(braces(self.runs)) != ["run", "system"]:
+            raise InputError(f"option 'runs' is {self.runs!r}; it must have {{system}} and {{run}}, each once, as in "
+                             '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
@@ -76,7 +78,7 @@ class Wide(Importer):
         self._look_at(systems, dict(zip(head.columns, head.first, strict=False)), Place(document.path, head.first_line),
                       text=not is_parquet)
         if self.runs is not None:
-            columns = systems_and_runs(systems, self.runs, Place(document.path, head.line))
+            columns = _systems_and_runs(systems, self.runs, Place(document.path, head.line))
             return self._of_runs(document, columns, collected)
         file = "scores.parquet" if is_parquet else "scores.csv"
         written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
@@ -134,3 +136,23 @@ class Wide(Importer):
                 raise InputError(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
                                  f"--option item={name}; else --option systems or unscored", path=place.path,
                                  line=place.line)
+
+
+def _systems_and_runs(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
+    """The system and run of every column, which is called by the pattern in one way."""
+    found = {}
+    for column in columns:
+        first, last = (re.fullmatch(_expression(pattern, how), column, re.DOTALL) for how in (".+?", ".+"))
+        if first is None or last is None:
+            raise place.error(f"the column {column!r} is not called {pattern}; --option systems names those that are "
+                              "systems', --option attributes others")
+        if first.groupdict() != last.groupdict():
+            raise place.error(f"the column {column!r} is called {pattern} in more than one way; give it another name")
+        found[column] = (first["system"], first["run"])
+    return found
+
+
+def _expression(pattern: str, how: str) -> str:
+    """The pattern as an expression."""
+    pieces = enumerate(BRACES.split(pattern))
+    return "".join(f"(?P<{piece}>{how})" if n % 2 else re.escape(piece) for n, piece in pieces)

@@ -18,8 +18,7 @@ from registry.errors import InputError, suggest
 from registry.importers.files import Place, check_known, member
 from registry.importers.inspect.logs import LogFile, log_files
 from registry.importers.inspect.results import unlike_the_results
-from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
-from registry.importers.suites import over_benchmarks
+from registry.importers.scored import Collected, Run, ScoredImporter, number, over_benchmarks, standing_twice
 from registry.manifest.folder import TaskFolder
 from registry.readers.tables import as_number
 

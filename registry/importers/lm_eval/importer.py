@@ -22,8 +22,16 @@ from registry.errors import InputError, suggest
 from registry.importers.files import Place, check_known, member, objects
 from registry.importers.lm_eval.groups import Group, group_names
 from registry.importers.lm_eval.logs import Log, find_logs
-from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
-from registry.importers.suites import over_benchmarks
+from registry.importers.scored import (
+    MEAN,
+    Collected,
+    Measure,
+    Run,
+    ScoredImporter,
+    number,
+    over_benchmarks,
+    standing_twice,
+)
 from registry.manifest.folder import TaskFolder
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
