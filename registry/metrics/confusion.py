@@ -14,12 +14,12 @@ from typing import Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric
 
 NO_LABEL = 0  # of an item without an answer
 

@@ -20,10 +20,10 @@ from typing import Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric
 
 _WIDTH = len(FAMILIES["additive"].columns)
 

@@ -14,10 +14,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, QuotientMetric, needed_module, share
+from registry.metrics.base import AdditiveMetric, QuotientMetric, needed_module
 
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]

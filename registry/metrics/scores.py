@@ -11,10 +11,10 @@ from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
 
