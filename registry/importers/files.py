@@ -43,6 +43,11 @@ class Sources:
         self.digests[document.name] = document.digest
         return document
 
+    def json(self, file: Path) -> tuple[Any, Place]:
+        """Read a file that is one JSON value, and say where that stands; see `whole_json`."""
+        document = self.load(file)
+        return whole_json(document), Place(document.path)
+
 
 def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
     """Find the files whose names fit, in a folder and (`deep`) below it; or take the file `path` itself.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member, whole_json
+from registry.importers.files import Place, check_known, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
 
@@ -49,14 +49,13 @@ class Helm(ScoredImporter):
         collected, known = Collected(path, self.missing, self.better), set[str]()
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            document, spec = collected.load(file), collected.load(_spec(file))
-            scenario, model = _scenario_and_model(whole_json(spec), Place(spec.path))
+            entries, place = collected.json(file)
+            scenario, model = _scenario_and_model(*collected.json(_spec(file)))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
-            place = Place(document.path)
-            for stat in _stats(whole_json(document), place):
+            for stat in _stats(entries, place):
                 known.add(stat.metric)
                 if stat.metric not in self.metrics:
                     continue

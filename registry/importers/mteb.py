@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError
-from registry.importers.files import Place, Sources, check_known, find_files, member, whole_json
+from registry.importers.files import Place, Sources, check_known, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, mean, number
 from registry.manifest.folder import TaskFolder
 
@@ -48,11 +48,10 @@ class Mteb(ScoredImporter):
                 continue
             if self.tasks and file.name.partition(".json")[0] not in self.tasks:
                 continue
-            document = collected.load(file)
-            place = Place(document.path)
+            results, place = collected.json(file)
             if file.parent not in names:
                 names[file.parent] = self._model(file.parent, collected)
-            task, score = self._task(whole_json(document), place)
+            task, score = self._task(results, place)
             known.add(task)
             run = runs.setdefault(names[file.parent], {})
             if task in run:
@@ -72,8 +71,7 @@ class Mteb(ScoredImporter):
         """The model whose results a folder holds, by its metadata, else by the folders' names."""
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
-            document = sources.load(folder / _META)
-            meta, place = whole_json(document), Place(document.path)
+            meta, place = sources.json(folder / _META)
             model = member(meta, "name", of=str, place=place)
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 

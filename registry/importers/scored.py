@@ -228,6 +228,11 @@ def mean(scores: Sequence[float]) -> float:
         return math.fsum(score / len(scores) for score in scores)
 
 
+def near(own: float, told: float) -> bool:
+    """Whether the score that items make is the one that a log tells."""
+    return math.isclose(own, told, rel_tol=1e-6, abs_tol=1e-9)
+
+
 def standing_twice(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
     """Say that an item stands at a place and stood at another one before."""
     where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (

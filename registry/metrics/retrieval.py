@@ -69,7 +69,8 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
-        options = {name: value for name in ("rel", "cutoff") if (value := getattr(self, name, None)) is not None}
+        options = {name: value for name in ("rel", "cutoff", "recall")
+                   if (value := getattr(self, name, None)) is not None}
         return self.calculated(options, judgments, run)
 
     def calculated(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:

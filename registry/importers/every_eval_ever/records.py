@@ -16,7 +16,7 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.importers.every_eval_ever.record_format import EPOCH, LIBRARY, RUN, SAMPLES
-from registry.importers.files import Place, Sources, is_whole, member, objects, whole_json
+from registry.importers.files import Place, Sources, is_whole, member, objects
 from registry.importers.scored import number
 from registry.readers import Document
 
@@ -157,9 +157,7 @@ def read_record(path: Path, sources: Sources) -> Record:
     Raises:
         InputError: It is none, or its samples are not those that it describes.
     """
-    document = sources.load(path)
-    place = Place(document.path)
-    entry = whole_json(document)
+    entry, place = sources.json(path)
     evaluation_id = member(entry, "evaluation_id", of=str, place=place)
     model = _model(member(entry, "model_info", of=dict, place=place), place)
     time = entry.get("evaluation_timestamp") or member(entry, "retrieved_timestamp", of=str, place=place)

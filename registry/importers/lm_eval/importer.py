@@ -28,6 +28,7 @@ from registry.importers.scored import (
     Measure,
     Run,
     ScoredImporter,
+    near,
     number,
     over_benchmarks,
     standing_twice,
@@ -258,6 +259,6 @@ def _not_the_score(scores: Run | None, measure: Measure, score: float | None) ->
         own = math.exp(own) if measure is _PERPLEXITY else own
     except (OverflowError, ZeroDivisionError):
         own = math.nan
-    if not math.isclose(own, score, rel_tol=1e-6, abs_tol=1e-9):
+    if not near(own, score):
         return f"is {own:.6g} over the samples, while the results say {score:.6g}"
     return None

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
-from registry.importers.files import Place, Sources, find_files, member, whole_json
+from registry.importers.files import Place, Sources, find_files, member
 from registry.importers.scored import distinct_slugs
 from registry.importers.swebench.metadata import attributes_of
 from registry.manifest.folder import TaskFolder
@@ -59,13 +59,12 @@ class SweBench(Importer):
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
         published = [file for file in files if file.name in _PUBLISHED]  # among much else
         for file in published or files:
-            document = sources.load(file)
             system = _folder(file).name if published else file.name.removesuffix(end)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
             read = _PUBLISHED.get(file.name, _report)
             about[system] = attributes_of(_folder(file), sources) if published else {}
-            outcomes[system] = found = read(whole_json(document), Place(document.path), known)
+            outcomes[system] = found = read(*sources.json(file), known)
             for instance in found:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"names {instance!r}, which is no instance", path=file)
