@@ -98,8 +98,7 @@ class Collected(Sources):
                 raise standing_twice(item, place, known[item][1])
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
-                    raise InputError(f"the name {name!r} is empty or has a control or invisible character",
-                                     path=place.path, line=place.line)
+                    raise place.error(f"the name {name!r} is empty or has a control or invisible character")
             known[item] = (score, place)
         if better is not None:
             self._better[test_set] = better
@@ -200,10 +199,9 @@ class Collected(Sources):
         remedy = "--option missing=drop leaves such items out for all systems"
         if 2 * len(lacking) > len(items):
             remedy = "leave it out, rather than so many items for all systems"
-        first = scores.get(lacking[0])
-        raise InputError(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, such "
-                         f"as {lacking[0]!r}; {remedy}", path=first[1].path if first else self.path,
-                         line=first[1].line if first else None, category="missing")
+        place = scores[lacking[0]][1] if lacking[0] in scores else Place(str(self.path))
+        raise place.error(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, "
+                          f"such as {lacking[0]!r}; {remedy}", category="missing")
 
 
 def number(value: Any) -> float | None:
@@ -237,8 +235,7 @@ def standing_twice(item: str, place: Place, first: Place, remedy: str = "") -> I
     """Say that an item stands at a place and stood at another one before."""
     where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (
         f":{first.line}" if first.line else "")
-    return InputError(f"stands twice, first {where}{remedy}", path=place.path, line=place.line, item=item,
-                      category="duplicate")
+    return place.error(f"stands twice, first {where}{remedy}", item, category="duplicate")
 
 
 def system_and_team(model: str) -> dict[str, str]:

@@ -133,9 +133,8 @@ class Wide(Importer):
             is_there = not is_unscored(cell, self.unscored) and str(cell).strip()
             is_meant = isinstance(cell, bool) and self.systems  # else a flag of the items might be taken for a system
             if is_there and not is_meant and math.isnan(as_number(cell, text=text)):
-                raise InputError(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
-                                 f"--option item={name}; else --option systems or unscored", path=place.path,
-                                 line=place.line)
+                raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
+                                  f"--option item={name}; else --option systems or unscored")
 
 
 def _systems_and_runs(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
