@@ -67,7 +67,7 @@ class Long(ScoredImporter):
         for row in reader.rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
-            of = {name: _named(cell, name, row, place) for name, cell in zip(names, cells, strict=True)}
+            of = {name: _named(cell, name, row) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
             number, scores = reader.number(score, self.score, row), found[test_set, system, run]
@@ -80,8 +80,8 @@ class Long(ScoredImporter):
         return collected.imported(Measure(name=self.metric))
 
 
-def _named(cell: Any, column: str, row: Row, place: Place) -> str:
+def _named(cell: Any, column: str, row: Row) -> str:
     """A name as text, which a whole number may be."""
     if (text := as_text(cell)) is None or not text.strip() or not text.isprintable():
-        raise place.error(f"{column!r} is {shown(cell)}; expected a name", row.key)
+        raise row.error(f"{column!r} is {shown(cell)}; expected a name")
     return text

@@ -88,7 +88,7 @@ class Wide(Importer):
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": file, "format": "scores", "options": options}],
             "submission": {"missing": self.missing},
-            "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
+            "metric": [Measure(name=self.metric).metric(self.better)],
             "submit": [{"file": file, **system_and_team(name), "options": {"score": name}} for name in systems],
         }, {file: document.content}, collected.digests, copies={file: document.path})
 
