@@ -165,11 +165,7 @@ def _without_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]
 
 
 def _test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """What the test sets of every record's results are called: evaluation and metric, and what else tells two apart.
-
-    Raises:
-        InputError: A record has two scores of the same kind.
-    """
+    """What the test sets of every record's results are called: evaluation and metric, and what else tells two apart."""
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)
     several: set[tuple[str, str]] = set()
     for record in records:

@@ -95,7 +95,7 @@ class OfRecord:
 
     def read(self) -> None:
         """Read what metrics counted, and what is known of the items."""
-        layout, first = self.declared.layout, f"{self.test_set}.{self.declared.of_all}"
+        first = f"{self.test_set}.{self.declared.of_all}"
         known = {f"{self.test_set}.{alias}": alias for alias in self.declared.columns}
         seen: set[tuple[str, str, str]] = set()
         for sample in self.record.lines():
@@ -105,11 +105,10 @@ class OfRecord:
             if (at := (alias, sample.run, sample.item)) in seen:
                 raise standing_twice(sample.item, sample.place, sample.place)
             seen.add(at)
-            if layout != "statistics" and sample.result_id != first:
+            if self.declared.layout != "statistics" and sample.result_id != first:
                 continue
             row = self.runs.setdefault(sample.run, {}).setdefault(sample.item, {"item": sample.item})
-            item = self._item(sample)
-            getattr(self, f"_{layout}")(sample, alias, row, item)
+            self._note(sample, alias, row, self._item(sample))
         if not self.runs:
             raise self.record.place.error(f"no sample of it has {first!r}, by which items are read")
 
@@ -129,29 +128,28 @@ class OfRecord:
             raise place.error("has other attributes or another gold than in a record before", sample.item)
         return item
 
-    def _statistics(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        columns = self.declared.columns[alias]
-        found = [number(value) for value in _list(sample, STATISTICS, len(columns))]
-        if None in found:
-            raise sample.place.error(f"{STATISTICS!r} has something that is no finite number", sample.item)
-        row |= zip(columns, found, strict=True)
-
-    def _labels(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        gold, predicted = _list(sample, STATISTICS, 2)
-        if not isinstance(gold, str) or not isinstance(predicted, str | None):
-            raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
-        self._agree(sample, item, "label", gold)
-        row["label"] = predicted
-
-    def _scores(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        given, right = map(number, _list(sample, STATISTICS, 2))
-        if given is None or right is None:
-            raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
-        self._agree(sample, item, "gold", right)
-        row["score"] = given
-
-    def _answers(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        row["answers"] = _answers(sample, ANSWERS)
+    def _note(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
+        """Note in the row of an answer what its sample holds, and of the item what is right."""
+        if self.declared.layout == "statistics":
+            columns = self.declared.columns[alias]
+            found = [number(value) for value in _list(sample, STATISTICS, len(columns))]
+            if None in found:
+                raise sample.place.error(f"{STATISTICS!r} has something that is no finite number", sample.item)
+            row |= zip(columns, found, strict=True)
+        elif self.declared.layout == "labels":
+            gold, predicted = _list(sample, STATISTICS, 2)
+            if not isinstance(gold, str) or not isinstance(predicted, str | None):
+                raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
+            self._agree(sample, item, "label", gold)
+            row["label"] = predicted
+        elif self.declared.layout == "scores":
+            given, right = map(number, _list(sample, STATISTICS, 2))
+            if given is None or right is None:
+                raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
+            self._agree(sample, item, "gold", right)
+            row["score"] = given
+        else:
+            row["answers"] = _answers(sample, ANSWERS)
 
     def _agree(self, sample: Sample, item: dict[str, Any], key: str, value: Any) -> None:
         if item.setdefault(key, value) != value:

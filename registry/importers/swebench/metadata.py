@@ -80,11 +80,7 @@ def _nodes(root: Any) -> Iterator[Any]:
 
 
 def _check(node: Any, file: Path) -> None:
-    """Refuse what reads otherwise than it seems to: another program's objects, merged mappings, keys that stand twice.
-
-    Raises:
-        InputError: It is one of these; names the line.
-    """
+    """Refuse what reads otherwise than it seems to: other programs' objects, merged mappings, keys that stand twice."""
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in _KINDS:
