@@ -64,7 +64,7 @@ class Group:
         key = (log.model, log.date)
         found = [score for score, _ in scores.values() if isinstance(score, float)]
         self._means[key].append((mean(found) if found else 0.0, len(found)))
-        if (score := log.group_score(self.name, metric, filter_)) is not None:
+        if (score := log.score(metric, filter_, self.name)) is not None:
             self._scores[key] = score, log.path
 
     def by_sample(self) -> bool:

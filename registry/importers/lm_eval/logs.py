@@ -41,13 +41,10 @@ class Log:
             value = value.get(key) if isinstance(value, dict) else None
         return value if isinstance(value, of) else None
 
-    def score(self, metric: str, filter_: str) -> float | None:
-        """The score that the results give the task."""
-        return number(self.result("results", self.task, f"{metric},{filter_}", of=(int, float)))
-
-    def group_score(self, group: str, metric: str, filter_: str) -> float | None:
-        """The score that the results give a group of tasks."""
-        return number(self.result("groups", group, f"{metric},{filter_}", of=(int, float)))
+    def score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
+        """The score that the results give the task, or a group of tasks."""
+        of = ("results", self.task) if group is None else ("groups", group)
+        return number(self.result(*of, f"{metric},{filter_}", of=(int, float)))
 
     @cached_property
     def filters(self) -> list[str]:
