@@ -49,12 +49,12 @@ class Helm(ScoredImporter):
         collected, known = Collected(path, self.missing, self.better), set[str]()
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            entries, place = collected.json(file)
             scenario, model = _scenario_and_model(*collected.json(_spec(file)))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
+            entries, place = collected.json(file)
             for stat in _stats(entries, place):
                 known.add(stat.metric)
                 if stat.metric not in self.metrics:

@@ -48,9 +48,9 @@ class Mteb(ScoredImporter):
                 continue
             if self.tasks and file.name.partition(".json")[0] not in self.tasks:
                 continue
-            results, place = collected.json(file)
             if file.parent not in names:
                 names[file.parent] = self._model(file.parent, collected)
+            results, place = collected.json(file)
             task, score = self._task(results, place)
             known.add(task)
             run = runs.setdefault(names[file.parent], {})

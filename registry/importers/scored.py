@@ -93,13 +93,14 @@ class Collected(Sources):
             InputError: An item stands there already, or a name cannot be written.
         """
         known = self._found.setdefault(test_set, {}).setdefault(model, {}).setdefault(run, {})
-        for item, (score, place) in scores.items():
+        for item, score in scores.items():
+            _, place = score
             if item in known:
                 raise standing_twice(item, place, known[item][1])
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
                     raise place.error(f"the name {name!r} is empty or has a control or invisible character")
-            known[item] = (score, place)
+            known[item] = score
         if better is not None:
             self._better[test_set] = better
 
