@@ -1,6 +1,8 @@
-"""What arrays hold: numbers, whole numbers, or flags."""
+"""What arrays hold: numbers, whole numbers, or flags; and shares of numbers."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,3 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+
+def share(over: Floats, under: Floats, undefined: float = math.nan) -> Floats:
+    """Divide elementwise; where `under` is 0 the share is `undefined`."""
+    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from registry.arrays import Floats, Ints
+from registry.arrays import Floats, Ints, share
 
 Units = Ints
 Number = TypeVar("Number", float, Floats)
@@ -53,7 +53,7 @@ def corrected(sums: Floats, slope: float | None) -> Floats:
     """
     items, judge, *_, w, w_human, w_judge = np.moveaxis(sums, -1, 0)[:9]
     taken = slopes(sums) if slope is None else slope
-    return _share(w_human, w) + taken * (_share(judge, items) - _share(w_judge, w))
+    return share(w_human, w) + taken * (share(judge, items) - share(w_judge, w))
 
 
 def slopes(sums: Floats) -> Floats:
@@ -63,11 +63,11 @@ def slopes(sums: Floats) -> Floats:
     """
     (items, judge, a, a_judge, a_judge_2, _, w, w_human, w_judge, w_a, w_a_human, w_a_judge,
      w_a_both) = np.moveaxis(sums, -1, 0)[:13]
-    of_people, of_judge, of_all = _share(w_human, w), _share(w_judge, w), _share(judge, items)
-    together = _share(w_a_both - of_people * w_a_judge - of_judge * w_a_human + of_people * of_judge * w_a, w)
-    spread = _share(a_judge_2 - 2 * of_all * a_judge + of_all**2 * a, items - 1)
-    is_flat = ~(spread > 1e-12 * _share(a_judge_2, items))
-    return np.where(is_flat, 0.0, _share(together, np.where(is_flat, 1.0, spread)))
+    of_people, of_judge, of_all = share(w_human, w), share(w_judge, w), share(judge, items)
+    together = share(w_a_both - of_people * w_a_judge - of_judge * w_a_human + of_people * of_judge * w_a, w)
+    spread = share(a_judge_2 - 2 * of_all * a_judge + of_all**2 * a, items - 1)
+    is_flat = ~(spread > 1e-12 * share(a_judge_2, items))
+    return np.where(is_flat, 0.0, share(together, np.where(is_flat, 1.0, spread)))
 
 
 def influences(statistics: Floats, slope: Floats) -> Floats:
@@ -82,7 +82,7 @@ def influences(statistics: Floats, slope: Floats) -> Floats:
     """
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
     of_items, of_judge, of_labelled = statistics[:, 0], statistics[:, 1], statistics[:, LABELLED] > 0
-    mean = _share(w_human - slope * w_judge, w)
+    mean = share(w_human - slope * w_judge, w)
     moved = slope * (of_judge - of_items * judge / items) / items + (
         statistics[:, 7] - slope * statistics[:, 8] - mean * statistics[:, 6]) / w
     if labelled == w:
@@ -154,8 +154,3 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
 def is_random(statistics: Floats) -> bool:
     """Whether all items had the same chance of being looked at, from statistics [items, ..., columns]."""
     return bool((statistics[..., 2] == 1).all())
-
-
-def _share(over: Floats, under: Floats) -> Floats:
-    """Divide elementwise; nan where `under` is 0."""
-    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, np.nan), where=under != 0))

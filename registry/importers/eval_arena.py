@@ -14,10 +14,8 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.importers.files import Place, check_known, find_files, member, objects
-from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
-from registry.importers.suites import over_benchmarks
+from registry.importers.scored import Collected, Run, ScoredImporter, number, over_benchmarks, standing_twice
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 _NAMES = ("benchmark_id", "model", "example_id")
 _NEAR = 1e-3  # how far a share may be from what it was rounded to
@@ -37,13 +35,10 @@ class EvalArena(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every benchmark, whose items are its examples."""
-        collected, known = Collected(), dict[str, None]()
-        digests: dict[str, str] = {}
+        collected, known = Collected(path, self.missing, self.better), dict[str, None]()
         found: dict[tuple[str, str], Run] = defaultdict(dict)
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
-            document = Document.load(file, path)
-            digests[document.name] = document.digest
-            for entry, place in objects(document, nan=True):
+            for entry, place in objects(collected.load(file), nan=True):
                 benchmark, model, example = (
                     str(member(entry, key, of=(str, int), place=place)) for key in _NAMES)
                 known[benchmark] = None
@@ -56,9 +51,9 @@ class EvalArena(ScoredImporter):
         check_known(self.benchmarks, known, "benchmark", path)
         for (benchmark, model), run in found.items():
             collected.add(benchmark, model, "1", run)
-        if not collected.without(()):
+        if not collected.test_sets:
             raise InputError("no line has a score", path=path)
-        return collected.imported(path, self, digests, then=over_benchmarks(
+        return collected.imported(then=over_benchmarks(
             {name: name for name in collected.test_sets}, "--option benchmarks=NAME"))
 
 

@@ -26,6 +26,29 @@ class Place(NamedTuple):
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
+class Sources:
+    """What is read of the files at a path; `digests` are those of all that were, by their names."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.digests: dict[str, str] = {}
+
+    def load(self, file: Path) -> Document:
+        """Read a file, and note its digest.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        document = Document.load(file, self.path)
+        self.digests[document.name] = document.digest
+        return document
+
+    def json(self, file: Path) -> tuple[Any, Place]:
+        """Read a file that is one JSON value, and say where that stands; see `whole_json`."""
+        document = self.load(file)
+        return whole_json(document), Place(document.path)
+
+
 def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
     """Find the files whose names fit, in a folder and (`deep`) below it; or take the file `path` itself.
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member, whole_json
+from registry.importers.files import Place, check_known, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 _STATS, _SPEC = "per_instance_stats.json", "run_spec.json"
 _NOT_OPTIONS = {"name", "robustness", "fairness", "computed_on", "seed"}  # of a perturbation
@@ -47,19 +46,16 @@ class Helm(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every scenario, metric, and perturbation."""
-        collected, known = Collected(), set[str]()
-        digests: dict[str, str] = {}
+        collected, known = Collected(path, self.missing, self.better), set[str]()
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            document, spec = Document.load(file, path), Document.load(_spec(file), path)
-            digests |= {document.name: document.digest, spec.name: spec.digest}
-            scenario, model = _scenario_and_model(whole_json(spec), Place(spec.path))
+            scenario, model = _scenario_and_model(*collected.json(_spec(file)))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
-            place = Place(document.path)
-            for stat in _stats(whole_json(document), place):
+            entries, place = collected.json(file)
+            for stat in _stats(entries, place):
                 known.add(stat.metric)
                 if stat.metric not in self.metrics:
                     continue
@@ -74,7 +70,7 @@ class Helm(ScoredImporter):
             for (test_set, trial), run in sorted(runs.items()):
                 collected.add(test_set, model, str(trial), run)
         check_known(self.metrics, known, "instance has the statistic", path)
-        return collected.imported(path, self, digests)
+        return collected.imported()
 
 
 def _spec(stats: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ from registry.importers.base import require_metric
 from registry.importers.files import Place
 from registry.importers.scored import Collected, Measure, Run, ScoredImporter, standing_twice
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document, Scores
+from registry.readers import Scores
 from registry.readers.parsing.delimited import Separator
 from registry.readers.parsing.parquet import MAGIC
 from registry.readers.tables import Row, Syntax, as_text, shown
@@ -57,26 +58,30 @@ class Long(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Read the table once; every run's scores become a file of their own."""
-        document, collected = Document.load(path), Collected()
+        collected = Collected(path, self.missing, self.better)
+        document = collected.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
+        found: dict[tuple[str, str, str], Run] = defaultdict(dict)
         for row in reader.rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
-            of = {name: _named(cell, name, row, place) for name, cell in zip(names, cells, strict=True)}
+            of = {name: _named(cell, name, row) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
-            scores: Run = {row.key: (reader.number(score, self.score, row), place)}
-            if (known := collected.place(test_set, system, run, row.key)) is not None:
-                raise standing_twice(f"{row.key} (system {system!r})", place, known, (
+            number, scores = reader.number(score, self.score, row), found[test_set, system, run]
+            if row.key in scores:
+                raise standing_twice(f"{row.key} (system {system!r})", place, scores[row.key][1], (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
+            scores[row.key] = (number, place)
+        for (test_set, system, run), scores in found.items():
             collected.add(test_set, system, run, scores)
-        return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
+        return collected.imported(Measure(name=self.metric))
 
 
-def _named(cell: Any, column: str, row: Row, place: Place) -> str:
+def _named(cell: Any, column: str, row: Row) -> str:
     """A name as text, which a whole number may be."""
     if (text := as_text(cell)) is None or not text.strip() or not text.isprintable():
-        raise place.error(f"{column!r} is {shown(cell)}; expected a name", row.key)
+        raise row.error(f"{column!r} is {shown(cell)}; expected a name")
     return text

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member, whole_json
+from registry.importers.files import Place, Sources, check_known, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, mean, number
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 _META = "model_meta.json"
 _NOT_TASKS = ("_predictions.json",)  # what the models answered, without what is right
@@ -40,8 +39,7 @@ class Mteb(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make one test set, whose items are the tasks."""
-        collected, runs = Collected(), dict[str, Run]()
-        digests: dict[str, str] = {}
+        collected, runs = Collected(path, self.missing, self.better), dict[str, Run]()
         names: dict[Path, str] = {}
         known: set[str] = set()
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".json") and name != _META,
@@ -50,11 +48,10 @@ class Mteb(ScoredImporter):
                 continue
             if self.tasks and file.name.partition(".json")[0] not in self.tasks:
                 continue
-            document = Document.load(file, path)
-            digests[document.name], place = document.digest, Place(document.path)
             if file.parent not in names:
-                names[file.parent] = self._model(file.parent, path, digests)
-            task, score = self._task(whole_json(document), place)
+                names[file.parent] = self._model(file.parent, collected)
+            results, place = collected.json(file)
+            task, score = self._task(results, place)
             known.add(task)
             run = runs.setdefault(names[file.parent], {})
             if task in run:
@@ -66,17 +63,15 @@ class Mteb(ScoredImporter):
             collected.add("mteb", model, "1", run)
         if not any(score is not None for run in runs.values() for score, _ in run.values()):
             raise InputError("no task has a score of these splits and languages", path=path)
-        return collected.imported(path, self, digests, then=(
+        return collected.imported(then=(
             "the items are whole tasks, as MTEB keeps no scores of theirs: tests tell whether one model is better than "
             "another on other tasks of this kind, and nothing of other items of these tasks",))
 
-    def _model(self, folder: Path, path: Path, digests: dict[str, str]) -> str:
+    def _model(self, folder: Path, sources: Sources) -> str:
         """The model whose results a folder holds, by its metadata, else by the folders' names."""
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
-            document = Document.load(folder / _META, path)
-            digests[document.name] = document.digest
-            meta, place = whole_json(document), Place(document.path)
+            meta, place = sources.json(folder / _META)
             model = member(meta, "name", of=str, place=place)
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 

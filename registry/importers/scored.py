@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
-from registry.importers.files import Place
+from registry.importers.files import Place, Sources
 from registry.manifest.folder import TaskFolder
 from registry.manifest.write import json_lines
 
@@ -59,18 +60,6 @@ class Measure:
 MEAN = Measure()
 
 
-class HowScored(Protocol):
-    """What is said of scores in logs; see `ScoredImporter`."""
-
-    @property
-    def missing(self) -> str:
-        """What is done about items without a score."""
-
-    @property
-    def better(self) -> Better | None:
-        """Which scores are the better ones."""
-
-
 class ScoredImporter(Importer):
     """What importers of logs of scores share.
 
@@ -83,29 +72,37 @@ class ScoredImporter(Importer):
     better: Better | None = None
 
 
-class Collected:
-    """Scores as they are found, by test set, model, run and item."""
+class Collected(Sources):
+    """Scores as they are found in files, by test set, model, run and item.
 
-    def __init__(self) -> None:
+    Of the importer it knows what is done about items without a score (`missing`), and which scores it says are the
+    better ones.
+    """
+
+    def __init__(self, path: Path, missing: str, better: Better | None) -> None:
+        super().__init__(path)
+        self._missing, self._declared = missing, better
         self._found: dict[str, dict[str, dict[str, Run]]] = {}
         self._better: dict[str, Better] = {}
         self._attributes: dict[tuple[str, str], Mapping[str, str]] = {}
 
-    def add(self, test_set: str, model: str, run: str, scores: Run) -> None:
-        """Add scores by item to a run of a model; None is an item without a score.
+    def add(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
+        """Add scores by item to a run of a model, and say which are better if that is known; None is no score.
 
         Raises:
             InputError: An item stands there already, or a name cannot be written.
         """
         known = self._found.setdefault(test_set, {}).setdefault(model, {}).setdefault(run, {})
-        for item, (score, place) in scores.items():
+        for item, score in scores.items():
+            _, place = score
             if item in known:
                 raise standing_twice(item, place, known[item][1])
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
-                    raise InputError(f"the name {name!r} is empty or has a control or invisible character",
-                                     path=place.path, line=place.line)
-            known[item] = (score, place)
+                    raise place.error(f"the name {name!r} is empty or has a control or invisible character")
+            known[item] = score
+        if better is not None:
+            self._better[test_set] = better
 
     def describe(self, test_set: str, item: str, attributes: Mapping[str, str], place: Place) -> None:
         """Note the attributes of an item; every one in a test set has the same ones.
@@ -117,11 +114,6 @@ class Collected:
         for name, value in attributes.items():
             if known[name] != value:
                 raise place.error(f"{name!r} is {value!r}, and {known[name]!r} in another row; an item has one", item)
-
-    def place(self, test_set: str, model: str, run: str, item: str) -> Place | None:
-        """Where a score was found, if it was."""
-        known = self._found.get(test_set, {}).get(model, {}).get(run, {})
-        return known[item][1] if item in known else None
 
     @property
     def test_sets(self) -> tuple[str, ...]:
@@ -136,8 +128,9 @@ class Collected:
             name: Of the new test set.
         """
         joined: dict[str, dict[str, Run]] = {}
-        better = next((self._better[test_set] for test_set in parts if test_set in self._better), None)
         for test_set, part in parts.items():
+            if test_set in self._better:
+                self._better.setdefault(name, self._better[test_set])
             for model, runs in self._found.pop(test_set).items():
                 for run, scores in runs.items():
                     of_run = joined.setdefault(model, {}).setdefault(run, {})
@@ -146,27 +139,16 @@ class Collected:
                         known = self._attributes.get((test_set, item), {})
                         self._attributes[name, f"{part}/{item}"] = {**known, "part": part}
         self._found[name] = joined
-        if better is not None:
-            self._better[name] = better
 
-    def without(self, test_sets: Iterable[str]) -> bool:
-        """Leave test sets out for all models; tell whether any is left."""
+    def without(self, test_sets: Iterable[str]) -> None:
+        """Leave test sets out for all models."""
         for name in test_sets:
             self._found.pop(name, None)
-        return bool(self._found)
 
-    def direct(self, test_set: str, better: Better) -> None:
-        """Note whether higher or lower scores are better in a test set."""
-        self._better[test_set] = better
-
-    def imported(self, path: Path, importer: HowScored, sources: Mapping[str, str], measure: Measure = MEAN,
-                 notes: tuple[str, ...] = (), then: tuple[str, ...] = ()) -> TaskFolder:
+    def imported(self, measure: Measure = MEAN, notes: tuple[str, ...] = (), then: tuple[str, ...] = ()) -> TaskFolder:
         """Make the task: a test set's items and each run's scores in a file of their own.
 
         Args:
-            path: What was imported.
-            importer: Says how.
-            sources: The digests of the files that were read.
             measure: What makes a score of the items' ones.
             notes: What the user has to know.
             then: What answers a question that the user may have.
@@ -175,7 +157,7 @@ class Collected:
             InputError: A system lacks scores that others have, or the test sets do not go together.
         """
         test_sets, submits, files = [], [], {}
-        slugs = distinct_slugs(self._found, path)
+        slugs = distinct_slugs(self._found, self.path)
         for name, models in self._found.items():
             folder = slugs[name]
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
@@ -183,33 +165,44 @@ class Collected:
             reading = measure.reading(tuple(attributes[items[0]]))
             test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reading})
             files[f"{folder}/items.jsonl"] = json_lines({"item": item, **attributes[item]} for item in items)
-            systems = distinct_slugs(models, path)
+            systems = distinct_slugs(models, self.path)
             for model, runs in models.items():
                 where = f"{folder}/systems/{systems[model]}"
                 for n, (run, scores) in enumerate(runs.items(), 1):
-                    _check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1), path,
-                                    importer.missing)
+                    self._check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1))
                     file = f"{where}/{n}.jsonl" if len(runs) > 1 else f"{where}.jsonl"
                     files[file] = json_lines({"item": item, **measure.row(scores[item][0])} for item in items if
                                          item in scores and scores[item][0] is not None)
                 submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
                                 **system_and_team(model), "test_set": folder})
         return TaskFolder({
-            "task": {"title": title(path)},
+            "task": {"title": title(self.path)},
             "test_set": test_sets,
-            "submission": {"missing": importer.missing},
-            "metric": [measure.metric(self._direction(path, importer.better))],
+            "submission": {"missing": self._missing},
+            "metric": [measure.metric(self._direction())],
             "submit": submits,
-        }, files, sources, notes, then)
+        }, files, self.digests, notes, then)
 
-    def _direction(self, path: Path, declared: Better | None) -> Better:
-        if declared is not None:
-            return declared
+    def _direction(self) -> Better:
+        if self._declared is not None:
+            return self._declared
         first = {better: name for name, better in self._better.items() if name in self._found}
         if len(first) > 1:
             raise InputError(f"higher scores are better in {first['higher']!r} and lower ones in {first['lower']!r}; "
-                             "import them apart, choosing with the option 'metrics'", path=path)
+                             "import them apart, choosing with the option 'metrics'", path=self.path)
         return next(iter(first), "higher")
+
+    def _check_complete(self, scores: Run, items: list[str], test_set: str, who: str) -> None:
+        """Refuse a run that lacks scores which others have; where they are dropped one that has none at all."""
+        lacking = [item for item in items if item not in scores or scores[item][0] is None]
+        if not lacking or (self._missing == "drop" and len(lacking) < len(items)):
+            return
+        remedy = "--option missing=drop leaves such items out for all systems"
+        if 2 * len(lacking) > len(items):
+            remedy = "leave it out, rather than so many items for all systems"
+        place = scores[lacking[0]][1] if lacking[0] in scores else Place(str(self.path))
+        raise place.error(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, "
+                          f"such as {lacking[0]!r}; {remedy}", category="missing")
 
 
 def number(value: Any) -> float | None:
@@ -234,12 +227,16 @@ def mean(scores: Sequence[float]) -> float:
         return math.fsum(score / len(scores) for score in scores)
 
 
+def near(own: float, told: float) -> bool:
+    """Whether the score that items make is the one that a log tells."""
+    return math.isclose(own, told, rel_tol=1e-6, abs_tol=1e-9)
+
+
 def standing_twice(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
     """Say that an item stands at a place and stood at another one before."""
     where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (
         f":{first.line}" if first.line else "")
-    return InputError(f"stands twice, first {where}{remedy}", path=place.path, line=place.line, item=item,
-                      category="duplicate")
+    return place.error(f"stands twice, first {where}{remedy}", item, category="duplicate")
 
 
 def system_and_team(model: str) -> dict[str, str]:
@@ -271,15 +268,25 @@ def distinct_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
     return slugs
 
 
-def _check_complete(scores: Run, items: list[str], test_set: str, who: str, path: Path, missing: str) -> None:
-    """Refuse a run that lacks scores which others have; where they are dropped one that has none at all."""
-    lacking = [item for item in items if item not in scores or scores[item][0] is None]
-    if not lacking or (missing == "drop" and len(lacking) < len(items)):
-        return
-    remedy = "--option missing=drop leaves such items out for all systems"
-    if 2 * len(lacking) > len(items):
-        remedy = "leave it out, rather than so many items for all systems"
-    first = scores.get(lacking[0])
-    raise InputError(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, such as "
-                     f"{lacking[0]!r}; {remedy}", path=first[1].path if first else path,
-                     line=first[1].line if first else None, category="missing")
+def over_benchmarks(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
+    """Say what answers whether one system is better than another over several benchmarks that were imported together.
+
+    Nothing is said where there is one test set, of which the board says it.
+
+    Args:
+        test_sets: The benchmark of every test set.
+        options: What leaves one test set of each benchmark, such as "--option metrics=acc".
+
+    Returns:
+        Sentences in which `{task}` stands for the task's id.
+    """
+    benchmarks = Counter(test_sets.values())
+    if len(test_sets) < 2:
+        return ()
+    if len(benchmarks) < len(test_sets):
+        several = next(name for name, n in benchmarks.items() if n > 1)
+        return (f"several test sets are of one benchmark, such as {several!r}: for an average over benchmarks import "
+                f"one of each, choosing with {options}",) if len(benchmarks) > 1 else ()
+    return (f"is one system better than another over all {len(test_sets)} test sets? `registry study macro-average "
+            "{task} --show pairs` tests the average of their scores, to which each adds the same, for other items of "
+            "these test sets; `registry study suite {task}` tells which ranks hold for other test sets, too",)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.base import Importer, require_metric, title
 from registry.importers.files import Place
-from registry.importers.run_columns import require_pattern, systems_and_runs
-from registry.importers.scored import Collected, Measure, Score, standing_twice, system_and_team
+from registry.importers.scored import Collected, Measure, Run, standing_twice, system_and_team
+from registry.manifest.captures import BRACES, braces
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
@@ -58,12 +59,14 @@ class Wide(Importer):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_metric(self.name, self.metric)
-        if self.runs is not None:
-            require_pattern(self.runs)
+        if self.runs is not None and sorted(braces(self.runs)) != ["run", "system"]:
+            raise InputError(f"option 'runs' is {self.runs!r}; it must have {{system}} and {{run}}, each once, as in "
+                             '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
-        document = Document.load(path)
+        collected = Collected(path, self.missing, self.better)
+        document = collected.load(path)
         is_parquet = document.content.startswith(MAGIC)
         head = self._parquet(document) if is_parquet else self._delimited(document)
         systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
@@ -75,7 +78,8 @@ class Wide(Importer):
         self._look_at(systems, dict(zip(head.columns, head.first, strict=False)), Place(document.path, head.first_line),
                       text=not is_parquet)
         if self.runs is not None:
-            return self._of_runs(document, systems_and_runs(systems, self.runs, Place(document.path, head.line)), path)
+            columns = _systems_and_runs(systems, self.runs, Place(document.path, head.line))
+            return self._of_runs(document, columns, collected)
         file = "scores.parquet" if is_parquet else "scores.csv"
         written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
         options = {**written, "item": list(self.item), "attributes": list(self.attributes),
@@ -84,15 +88,16 @@ class Wide(Importer):
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": file, "format": "scores", "options": options}],
             "submission": {"missing": self.missing},
-            "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
+            "metric": [Measure(name=self.metric).metric(self.better)],
             "submit": [{"file": file, **system_and_team(name), "options": {"score": name}} for name in systems],
-        }, {file: document.content}, {document.name: document.digest}, copies={file: document.path})
+        }, {file: document.content}, collected.digests, copies={file: document.path})
 
-    def _of_runs(self, document: Document, columns: Mapping[str, tuple[str, str]], path: Path) -> TaskFolder:
+    def _of_runs(self, document: Document, columns: Mapping[str, tuple[str, str]],
+                 collected: Collected) -> TaskFolder:
         """Make a file of every run's column."""
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, unscored=self.unscored,
                         syntax="parquet" if document.content.startswith(MAGIC) else "delimited")
-        collected, scores = Collected(), {column: dict[str, tuple[Score, Place]]() for column in columns}
+        scores: dict[str, Run] = {column: {} for column in columns}
         for row in reader.rows(document, tuple(columns), self.attributes):
             place = Place(document.path, row.line)
             collected.describe("test", row.key, row.attributes, place)
@@ -102,7 +107,7 @@ class Wide(Importer):
                 found[row.key] = (reader.number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
-        return collected.imported(path, self, {document.name: document.digest}, Measure(name=self.metric))
+        return collected.imported(Measure(name=self.metric))
 
     def _delimited(self, document: Document) -> _Head:
         rows = read_cells(document, Written(self.separator))
@@ -128,6 +133,25 @@ class Wide(Importer):
             is_there = not is_unscored(cell, self.unscored) and str(cell).strip()
             is_meant = isinstance(cell, bool) and self.systems  # else a flag of the items might be taken for a system
             if is_there and not is_meant and math.isnan(as_number(cell, text=text)):
-                raise InputError(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
-                                 f"--option item={name}; else --option systems or unscored", path=place.path,
-                                 line=place.line)
+                raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
+                                  f"--option item={name}; else --option systems or unscored")
+
+
+def _systems_and_runs(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
+    """The system and run of every column, which is called by the pattern in one way."""
+    found = {}
+    for column in columns:
+        first, last = (re.fullmatch(_expression(pattern, how), column, re.DOTALL) for how in (".+?", ".+"))
+        if first is None or last is None:
+            raise place.error(f"the column {column!r} is not called {pattern}; --option systems names those that are "
+                              "systems', --option attributes others")
+        if first.groupdict() != last.groupdict():
+            raise place.error(f"the column {column!r} is called {pattern} in more than one way; give it another name")
+        found[column] = (first["system"], first["run"])
+    return found
+
+
+def _expression(pattern: str, how: str) -> str:
+    """The pattern as an expression."""
+    pieces = enumerate(BRACES.split(pattern))
+    return "".join(f"(?P<{piece}>{how})" if n % 2 else re.escape(piece) for n, piece in pieces)

@@ -1,13 +1,10 @@
 """One file per task kind; `METRICS` maps a metric's name to its class."""
 
-from registry.metrics.additive import Formula
+from registry.metrics.additive import Formula, Recorded
 from registry.metrics.alignment import AER, AlignmentP, AlignmentR
-from registry.metrics.attachment import PlainLAS, PlainUAS
 from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
-from registry.metrics.confusion import MCC, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
-from registry.metrics.correlation import CorrelationMetric, Kendall, Pearson, Spearman
+from registry.metrics.confusion import MCC, Accuracy, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
 from registry.metrics.judged import JudgedMean
-from registry.metrics.labels import Accuracy
 from registry.metrics.meteor import METEOR
 from registry.metrics.overlap import SpanOverlapF, SpanOverlapP, SpanOverlapR
 from registry.metrics.parsing import (
@@ -20,13 +17,14 @@ from registry.metrics.parsing import (
     XPOS,
     AllTags,
     Lemmas,
+    PlainLAS,
+    PlainUAS,
     Sentences,
     Tokens,
     UFeats,
     Words,
 )
 from registry.metrics.perplexity import BitsPerCharacter, Perplexity
-from registry.metrics.recorded import Recorded
 from registry.metrics.retrieval import AP, ERR, NDCG, RR, Bpref, GeometricMeanAP, P, RPrecision
 from registry.metrics.retrieved import (
     ElevenPoint,
@@ -41,7 +39,7 @@ from registry.metrics.retrieved import (
     Success,
 )
 from registry.metrics.rouge import ROUGE
-from registry.metrics.scores import MAE, RMSE, Mean
+from registry.metrics.scores import MAE, RMSE, CorrelationMetric, Kendall, Mean, Pearson, Spearman
 from registry.metrics.segments import BLEU, TER, ChrF
 from registry.metrics.sets import SetF, SetP, SetR
 from registry.metrics.spans import SpanF, SpanP, SpanPartialF, SpanPartialP, SpanPartialR, SpanR

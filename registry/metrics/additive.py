@@ -1,11 +1,14 @@
-"""Metrics of columns of statistics that add up over items; of one the user writes down the formula over the sums."""
+"""Metrics of columns of statistics that add up over items, whose names the user gives.
+
+The user writes down the formula over the sums, or they are what another metric counts in another registry.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
+from importlib import import_module
 from typing import Literal
 
 import numpy as np
@@ -15,8 +18,10 @@ from registry.columns import JoinedColumns, StatisticColumns
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, Quotient
+from registry.metrics.base import AdditiveMetric, Metric, Quotient
+from registry.metrics.confusion import ConfusionMetric
 from registry.metrics.formula import Expression, parse_formula
+from registry.values import parse
 
 MOST = len(FAMILIES["additive"].columns)
 
@@ -32,9 +37,9 @@ class NamedStatistics(AdditiveMetric):
     def filled(self) -> tuple[str, ...]:
         return FAMILIES[self.family].columns[:len(self.needs())]
 
-    @abstractmethod
     def without_answer(self, item: Item) -> tuple[float, ...]:
-        """Give a number for each name where an item has no answer, or refuse it."""
+        """Give a number for each name where an item has no answer; what is not known refuses it."""
+        raise self.unanswered(item)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the statistics that are named, then zeros."""
@@ -109,12 +114,57 @@ class Formula(NamedStatistics):
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
         """The numbers of the option `worst`."""
-        if self.worst is None:
-            raise self.unanswered(item)
-        return self.worst
+        return super().without_answer(item) if self.worst is None else self.worst
 
     def score(self, sums: Floats) -> Floats:
         """Compute the formula; undefined is nan."""
         with np.errstate(all="ignore"):
             scores = self.expression.value({name: sums[..., n] for n, name in enumerate(self.needs())})
         return np.where(np.isfinite(scores), scores, np.nan)
+
+
+class Recorded(NamedStatistics):
+    """The score of another metric, of statistics that were counted before; its range is that of the metric.
+
+    `of` is the other metric with its options, such as `"SpanF(beta=1)"`; `columns` are the columns that hold what it
+    counts, in the order of its family. Measures by class and correlations rest on labels and numbers instead.
+    """
+
+    citation = "that of the metric"
+    has_worst = False
+
+    of: str = field(kw_only=True)
+    columns: tuple[str, ...] = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        counted = self.original.filled
+        if len(self.columns) != len(counted):
+            raise InputError(f"option 'columns' of Recorded needs a column for each of {', '.join(counted)}, which "
+                             f"{self.of} counts")
+        object.__setattr__(self, "family", self.original.family)
+        object.__setattr__(self, "better", self.original.better)
+
+    @cached_property
+    def original(self) -> AdditiveMetric:
+        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS  # which imports this module
+        found = parse("metric", known, self.of)
+        if not isinstance(found, AdditiveMetric) or isinstance(found, ConfusionMetric | Recorded):
+            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up")
+        return found
+
+    @property
+    def title(self) -> str:
+        return self.original.title
+
+    def needs(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @property
+    def quotient(self) -> Quotient | None:
+        return self.original.quotient
+
+    def score(self, sums: Floats) -> Floats:
+        """Score as the other metric does."""
+        return self.original.score(sums)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import fields
@@ -13,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import FAMILIES
@@ -77,8 +76,9 @@ class Metric(Value):
         return ()
 
     def types(self) -> tuple[str, ...]:
-        """The types of answers that alone count, where it does not take all."""
-        return ()
+        """The types of answers that alone count, where it does not take all: what its option `type` names."""
+        type_ = getattr(self, "type", None)
+        return () if type_ is None else (type_,)
 
     def named_labels(self) -> tuple[str, ...]:
         """The labels that its options name; a task whose gold has none of that name is refused."""
@@ -161,11 +161,6 @@ class QuotientMetric(AdditiveMetric):
         """Divide; 0 / 0 is nan."""
         over, under = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
         return share(over, under)
-
-
-def share(over: Floats, under: Floats, undefined: float = math.nan) -> Floats:
-    """Divide elementwise; where `under` is 0 the share is `undefined`."""
-    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
 
 
 def needed_module(name: str, metric: Metric) -> Any:

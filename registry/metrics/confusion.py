@@ -1,7 +1,8 @@
-"""Measures of labels by class, from how often each class is correct, predicted and in the gold.
+"""Metrics of one label per item: accuracy, and measures by class.
 
-None of them needs more of a confusion matrix. The counts of an item's pair of labels are made when statistics are
-loaded (`evaluation.scoring.label_codes`), because the classes are those of the gold and of all systems.
+The latter are made of how often each class is correct, predicted and in the gold, and need no more of a confusion
+matrix. The counts of an item's pair of labels are made when statistics are loaded (`evaluation.scoring.label_codes`),
+because the classes are those of the gold and of all systems.
 """
 
 from __future__ import annotations
@@ -13,14 +14,31 @@ from typing import Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, FScore, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric
 
 NO_LABEL = 0  # of an item without an answer
+
+
+class Accuracy(QuotientMetric):
+    """The share of items with the gold label, from 0 to 1; an item without an answer counts as wrong."""
+
+    called = "accuracy"
+    takes = "label"
+    citation = "Manning, Raghavan and Schütze 2008, section 13.6"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (1 if the label is the gold's, 1)."""
+        return (int(answer is not None and answer.value == item.gold), 1)
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
+        """The same of all items at once."""
+        golds = answers.coded(item.gold for item in items)
+        return np.stack([answers.values == golds, np.ones(len(answers))], axis=1)
 
 
 @lru_cache(maxsize=2**12)

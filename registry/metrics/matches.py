@@ -19,9 +19,6 @@ class MatchMetric(QuotientMetric):
 
     type: str | None = None
 
-    def types(self) -> tuple[str, ...]:
-        return () if self.type is None else (self.type,)
-
     @abstractmethod
     def members(self, value: Any) -> Set[Hashable]:
         """The answers in a gold or answer value that count; those that are equal match."""
@@ -66,6 +63,5 @@ class FBeta(FScore, MatchMetric):
     @property
     def quotient(self) -> Quotient:
         """(1 + beta^2) true positives over predicted + beta^2 gold, in whole numbers."""
-        square = Fraction(repr(self.beta)) ** 2  # of the decimal that was written
-        p, q = square.numerator, square.denominator
+        p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
         return (p + q, 0, 0), (0, q, p)

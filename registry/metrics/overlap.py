@@ -20,10 +20,10 @@ from typing import Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric
 
 _WIDTH = len(FAMILIES["additive"].columns)
 
@@ -36,9 +36,6 @@ class _OverlapMetric(AdditiveMetric):
 
     credit: Literal["share", "any"] = "share"
     type: str | None = None
-
-    def types(self) -> tuple[str, ...]:
-        return () if self.type is None else (self.type,)
 
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
         """Give the credit of the system's spans, their number, the credit of the gold's, and theirs."""

@@ -1,11 +1,13 @@
-"""The measures of the CoNLL 2018 shared task on dependency parsing: F1 over words, tokens or sentences of raw text.
+"""The measures of shared tasks on dependency parsing: CoNLL 2018, and before it CoNLL 2006 and 2007.
 
-Precision is over what the system has, recall over what the gold has: systems cut the text into words and sentences
-themselves. Language-specific subtypes of relations and features that not all languages share do not count.
+Those of 2018 are F1 over words, tokens or sentences of raw text. Precision is over what the system has, recall over
+what the gold has: systems cut the text into words and sentences themselves. Language-specific subtypes of relations and
+features that not all languages share do not count. The attachment scores before it are shares of the gold's words.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Collection
 from typing import ClassVar, Literal
@@ -197,3 +199,52 @@ class BLEX(CLAS):
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
         return super().is_correct(gold, found) and gold.lemma in ("_", found.word.lemma)
+
+
+class _AttachmentMetric(QuotientMetric):
+    """Attachment scores; without `punctuation` (CoNLL 2006) the gold's words that are nothing else do not count."""
+
+    takes = "tree"
+    terse = True
+    citation = "Buchholz and Marsi 2006, section 3; Nivre et al. 2007, section 2"
+
+    punctuation: bool = True
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (correct words, words of the gold); a word that the system's words miss is wrong."""
+        words = item.gold.words
+        counting = [self.punctuation or not _is_punctuation(word.form) for word in words]
+        found = () if answer is None else answer.value.words
+        correct = sum(counting[one.at - 1] and self.is_correct(words[one.at - 1], one) for one in found if one.at)
+        return (correct, sum(counting))
+
+    @abstractmethod
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        """Whether a word of the system is attached like the word of the gold that it is aligned with."""
+
+
+class PlainUAS(_AttachmentMetric):
+    """The share of the gold's words with the right head, from 0 to 1."""
+
+    called = "unlabelled attachment score"
+
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        return found.head == gold.head
+
+
+class PlainLAS(_AttachmentMetric):
+    """The share of the gold's words with the right head and relation, from 0 to 1; without `subtypes` up to a colon."""
+
+    called = "labelled attachment score"
+
+    subtypes: bool = True
+
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        if self.subtypes:
+            return found.head == gold.head and found.word.deprel == gold.deprel
+        return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
+
+
+def _is_punctuation(form: str) -> bool:
+    """Whether a word is nothing but punctuation: every character is of Unicode's categories P."""
+    return all(unicodedata.category(character).startswith("P") for character in form)

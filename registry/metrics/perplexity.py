@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, QuotientMetric
 
 
 class Perplexity(AdditiveMetric):

@@ -14,10 +14,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, QuotientMetric, needed_module, share
+from registry.metrics.base import AdditiveMetric, QuotientMetric, needed_module
 
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
@@ -69,7 +69,8 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
-        options = {name: value for name in ("rel", "cutoff") if (value := getattr(self, name, None)) is not None}
+        options = {name: value for name in ("rel", "cutoff", "recall")
+                   if (value := getattr(self, name, None)) is not None}
         return self.calculated(options, judgments, run)
 
     def calculated(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:

@@ -109,9 +109,6 @@ class InterpolatedPrecision(_RelevantMetric):
         if not 0 <= self.recall <= 1 or round(self.recall, 2) != self.recall:
             raise InputError(f"option 'recall' of {self.name} is {self.recall}; expected 0 to 1 with two decimals")
 
-    def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        return self.calculated({"recall": self.recall}, judgments, run)
-
 
 class ElevenPoint(_RelevantMetric):
     """Eleven-point average precision: the mean of interpolated precision at recalls 0, 0.1, ..., 1."""

@@ -1,17 +1,20 @@
-"""Metrics of one number per item that somebody else computed: its mean, and its errors against the right number."""
+"""Metrics of one number per item that somebody else computed: its mean, and how it goes with the right number.
+
+Errors are averaged; correlations are scored by `significance.correlations.coefficients`.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, QuotientMetric, share
+from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
 
@@ -96,3 +99,52 @@ class RMSE(_ErrorMetric):
     def score(self, sums: Floats) -> Floats:
         """The root of squared errors over items; of none nan."""
         return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)
+
+
+class CorrelationMetric(Metric):
+    """What all share: pairs of numbers are scored, and not sums.
+
+    `coefficient` is the name of the one that scores them.
+    """
+
+    takes = "score"
+    family = "pair"
+    unbounded = True
+    coefficient: ClassVar[str]
+
+    def needs(self) -> tuple[str, ...]:
+        """The right numbers."""
+        return ("gold",)
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (the system's number, the gold's); an item without one has no worst one."""
+        if answer is None:
+            raise self.unanswered(item)
+        return (answer.value, item.gold)
+
+
+class Pearson(CorrelationMetric):
+    """Pearson's r, from -1 to 1; undefined where either side has no spread."""
+
+    called = "Pearson's r"
+    coefficient = "pearson"
+    citation = "Pearson 1896"
+    scorer = "scipy (pearsonr)"
+
+
+class Spearman(CorrelationMetric):
+    """Spearman's rho, from -1 to 1: Pearson's r of the ranks, tied values having the mean of theirs."""
+
+    called = "Spearman's rho"
+    coefficient = "spearman"
+    citation = "Spearman 1904"
+    scorer = "scipy (spearmanr)"
+
+
+class Kendall(CorrelationMetric):
+    """Kendall's tau-b, from -1 to 1: concordant less discordant pairs, over those that are tied on neither side."""
+
+    called = "Kendall's tau-b"
+    coefficient = "kendall"
+    citation = "Kendall 1945"
+    scorer = "scipy (kendalltau)"

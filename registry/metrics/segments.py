@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import Floats, share
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, check_beta, share
+from registry.metrics.base import QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
 
 

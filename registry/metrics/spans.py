@@ -75,9 +75,6 @@ class _PartialMetric(QuotientMetric):
 
     type: str | None = None
 
-    def types(self) -> tuple[str, ...]:
-        return () if self.type is None else (self.type,)
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (right spans, half right ones, spans of the system, spans of the gold), then zeros."""
         gold = _of_type(item.gold, self.type)
@@ -108,8 +105,7 @@ class SpanPartialF(FScore, _PartialMetric):
     @property
     def quotient(self) -> Quotient:
         """(1 + beta^2) (right + half right / 2) over predicted + beta^2 gold, in whole numbers."""
-        square = Fraction(repr(self.beta)) ** 2  # of the decimal that was written
-        p, q = square.numerator, square.denominator
+        p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
         return (2 * (p + q), p + q, 0, 0, *_UNUSED), (0, 0, 2 * q, 2 * p, *_UNUSED)
 
 

@@ -17,7 +17,7 @@ from registry.importers.every_eval_ever.record_format import SAMPLES, TASK
 from registry.importers.every_eval_ever.records import Record, Result, Sample, read_record
 from registry.importers.every_eval_ever.task import recorded_task
 from registry.importers.files import Place, check_known, find_files
-from registry.importers.scored import Collected, Run, ScoredImporter, mean, standing_twice
+from registry.importers.scored import Better, Collected, Run, ScoredImporter, mean, standing_twice
 from registry.manifest.folder import TaskFolder
 
 _SHOWN = 10  # of what is told of many
@@ -51,29 +51,25 @@ class EveryEvalEver(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every benchmark and metric; of a registry's own records its task."""
-        records: list[Record] = []
-        digests: dict[str, str] = {}
-        for file in find_files(path, lambda name: name.endswith(".json"), "record (*.json)"):
-            record, of_files = read_record(file, path if path.is_dir() else path.parent)
-            records.append(record)
-            digests |= of_files
-        records, notes = _without_copies(records)
+        collected = Collected(path, self.missing, self.better)
+        records, notes = _without_copies([
+            read_record(file, collected)
+            for file in find_files(path, lambda name: name.endswith(".json"), "record (*.json)")])
         tasks = {record.details.get(TASK, "") if record.details else "" for record in records}
         if len(tasks) == 1 and "" not in tasks and any(record.samples for record in records) and not (
                 self.benchmarks or self.metrics or self.better):
-            return recorded_task(records, digests, notes)
+            return recorded_task(records, collected.digests, notes)
         if tasks - {""}:
             notes.append("records of a registry stand beside others, or some of them are chosen: what their metrics "
                          "count in items is passed over; import them apart to have their boards again")
-        return self._collected(path, records, digests, notes)
+        return self._collected(records, collected, notes)
 
-    def _collected(self, path: Path, records: Sequence[Record], digests: Mapping[str, str],
-                   notes: list[str]) -> TaskFolder:
+    def _collected(self, records: Sequence[Record], collected: Collected, notes: list[str]) -> TaskFolder:
         """Put together the scores of items by test set, model and run."""
         names = _test_sets(records)
         every = [of for results in names for of in results]
-        check_known(self.benchmarks, {of.evaluation for of in every}, "benchmark", path)
-        check_known(self.metrics, {of.metric for of in every}, "metric", path)
+        check_known(self.benchmarks, {of.evaluation for of in every}, "benchmark", collected.path)
+        check_known(self.metrics, {of.metric for of in every}, "metric", collected.path)
         found: dict[tuple[str, str], list[_Evaluated]] = defaultdict(list)
         bare, unlike = list[str](), list[str]()
         items = _Items()
@@ -88,23 +84,23 @@ class EveryEvalEver(ScoredImporter):
                     bare.append(f"{record.model} on {chosen[of]}: {of.shown}")
         if not found:
             raise InputError(f"no record has samples (*{SAMPLES} beside it) that say which score they belong to, and "
-                             "scores alone cannot be tested" + (f": {_some(bare)}" if bare else ""), path=path)
-        return self._folder(path, found, digests, (*notes, *_told(bare, unlike, items)))
+                             "scores alone cannot be tested" + (f": {_some(bare)}" if bare else ""),
+                             path=collected.path)
+        self._add(found, collected)
+        return collected.imported(notes=(*notes, *_told(bare, unlike, items)))
 
-    def _folder(self, path: Path, found: Mapping[tuple[str, str], list[_Evaluated]], digests: Mapping[str, str],
-                notes: tuple[str, ...]) -> TaskFolder:
-        collected, better = Collected(), dict[str, Literal["higher", "lower"]]()
+    def _add(self, found: Mapping[tuple[str, str], list[_Evaluated]], collected: Collected) -> None:
+        """Add the scores of the evaluations that are taken."""
+        better: dict[str, Better] = {}
         for (name, model), evaluated in found.items():
             several = self._of_one_model(evaluated)
             for n, of in enumerate(several, 1):
-                direction: Literal["higher", "lower"] = "lower" if of.result.lower else "higher"
+                direction: Better = "lower" if of.result.lower else "higher"
                 if better.setdefault(name, direction) != direction and self.better is None:
                     raise of.record.place.error(f"{direction} scores of {name!r} are better here, and "
                                                 f"{better[name]} ones in other records; set the option 'better'")
-                collected.direct(name, direction)
                 for run, scores in of.runs.items():
-                    collected.add(name, model, f"{n}.{run}" if len(several) > 1 else run, scores)
-        return collected.imported(path, self, digests, notes=notes)
+                    collected.add(name, model, f"{n}.{run}" if len(several) > 1 else run, scores, direction)
 
     def _of_one_model(self, evaluated: Sequence[_Evaluated]) -> list[_Evaluated]:
         """The evaluations of one model on one test set that are taken: one, or with `runs` all."""
@@ -169,11 +165,7 @@ def _without_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]
 
 
 def _test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """What the test sets of every record's results are called: evaluation and metric, and what else tells two apart.
-
-    Raises:
-        InputError: A record has two scores of the same kind.
-    """
+    """What the test sets of every record's results are called: evaluation and metric, and what else tells two apart."""
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)
     several: set[tuple[str, str]] = set()
     for record in records:

@@ -16,7 +16,7 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.importers.every_eval_ever.record_format import EPOCH, LIBRARY, RUN, SAMPLES
-from registry.importers.files import Place, is_whole, member, objects, whole_json
+from registry.importers.files import Place, Sources, is_whole, member, objects
 from registry.importers.scored import number
 from registry.readers import Document
 
@@ -151,28 +151,24 @@ class Record:
         return tuple(of for of in self.results if of.evaluation == sample.evaluation) or self.results
 
 
-def read_record(path: Path, within: Path) -> tuple[Record, dict[str, str]]:
-    """Read an aggregate record, and the file of its samples if that lies beside it; give the digests of both by name.
+def read_record(path: Path, sources: Sources) -> Record:
+    """Read an aggregate record, and the file of its samples if that lies beside it.
 
     Raises:
         InputError: It is none, or its samples are not those that it describes.
     """
-    document = Document.load(path, within)
-    place, digests = Place(document.path), {document.name: document.digest}
-    entry = whole_json(document)
+    entry, place = sources.json(path)
     evaluation_id = member(entry, "evaluation_id", of=str, place=place)
     model = _model(member(entry, "model_info", of=dict, place=place), place)
     time = entry.get("evaluation_timestamp") or member(entry, "retrieved_timestamp", of=str, place=place)
     results = member(entry, "evaluation_results", of=list, place=place)
     if not isinstance(time, str):
         raise place.error("'evaluation_timestamp' is no text")
-    samples = _samples(path, within, entry.get("detailed_evaluation_results"), place)
-    if samples is not None:
-        digests[samples.name] = samples.digest
+    samples = _samples(path, entry.get("detailed_evaluation_results"), place, sources)
     same = {key: value for key, value in entry.items() if key != "retrieved_timestamp"}
     return Record(place, evaluation_id, model, time, tuple(_result(one, place) for one in results),
                   _details(entry.get("eval_library"), place), json.dumps(same, sort_keys=True),
-                  None if samples is None else (Path(samples.path), samples.digest)), digests
+                  None if samples is None else (Path(samples.path), samples.digest))
 
 
 def _model(entry: dict[str, Any], place: Place) -> str:
@@ -228,7 +224,7 @@ def _texts(value: Any, what: str, place: Place) -> dict[str, str]:
     return value
 
 
-def _samples(path: Path, within: Path, detail: Any, place: Place) -> Document | None:
+def _samples(path: Path, detail: Any, place: Place, sources: Sources) -> Document | None:
     """The file of a record's samples, where it lies beside the record."""
     beside = path.with_name(path.name.removesuffix(".json") + SAMPLES)
     if detail is not None:
@@ -238,7 +234,7 @@ def _samples(path: Path, within: Path, detail: Any, place: Place) -> Document | 
         return None
     if beside.is_symlink() and not beside.resolve().is_relative_to(path.parent.resolve()):
         raise InputError("a link that leads out of the folder; put the file itself here", path=beside)
-    document = Document.load(beside, within)
+    document = sources.load(beside)
     if not isinstance(detail, dict):
         return document
     algorithm, checksum, rows = (detail.get(key) for key in ("hash_algorithm", "checksum", "total_rows"))

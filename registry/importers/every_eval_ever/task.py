@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
 
 from registry.errors import InputError
-from registry.importers.every_eval_ever.record_format import LAYOUT, TASK, TEST_SET
+from registry.importers.every_eval_ever.record_format import TEST_SET
 from registry.importers.every_eval_ever.records import Record
-from registry.importers.every_eval_ever.task_samples import Columns, FoundTestSet, OfRecord
-from registry.importers.files import member, parsed_json
+from registry.importers.every_eval_ever.task_samples import Declared, FoundTestSet, OfRecord
+from registry.importers.files import member
 from registry.manifest import Manifest
 from registry.manifest.folder import TaskFolder
 from registry.manifest.write import json_lines
-from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.significance import TESTS
 from registry.values import as_toml, parse
 
@@ -34,8 +32,7 @@ def recorded_task(records: Sequence[Record], digests: Mapping[str, str], notes: 
     Raises:
         InputError: They do not say what it is, or samples are not there or of another kind.
     """
-    declared = _Declared(records[0])
-    held = Columns(declared.layout, declared.columns, declared.of_all)
+    declared = Declared(records[0])
     found: dict[str, FoundTestSet] = {}
     named: dict[tuple[str, ...], Record] = {}
     for n, record in enumerate(records, 1):
@@ -45,122 +42,84 @@ def recorded_task(records: Sequence[Record], digests: Mapping[str, str], notes: 
             raise record.place.error(f"its test set {test_set[:60]!r} is none of its task")
         if record.samples is None:
             raise record.place.error("its samples are not beside it, without which its board cannot be made again")
-        of_record = OfRecord(held, record, test_set, found.setdefault(test_set, FoundTestSet()))
+        of_record = OfRecord(declared, record, test_set, found.setdefault(test_set, FoundTestSet()))
         of_record.read()
         name = of_record.name
         if (first := named.setdefault((test_set, *name), record)) is not record:
             raise record.place.error(f"another record of {name[0]}/{name[1]}@{name[2]} than in {first.place.path}; "
                                      "take those of one export", category="duplicate")
         of_record.keep(f"{n:0{len(str(len(records)))}}")
-    tables, told = declared.tables(found)
+    tables, told = _tables(declared, found)
     files = {f"{name}/items.jsonl": json_lines(of.items.values()) for name, of in found.items()}
     for of in found.values():
         files |= of.files
     return TaskFolder(tables, files, digests, (*notes, *told))
 
 
-class _Declared:
-    """What records say of their task, read from one of them."""
+def _tables(declared: Declared, found: Mapping[str, FoundTestSet]) -> tuple[dict[str, Any], list[str]]:
+    """The manifest's tables, and what is to be said of them."""
+    significance, told = _significance(declared)
+    tables: dict[str, Any] = {
+        "task": {key: member(declared.task, key, of=str, place=declared.place) for key in ("title", "version")},
+        "test_set": [_test_set(declared, name, found[name]) for name in declared.test_sets if name in found],
+        "metric": [_metric(declared, of) for of in member(declared.task, "metrics", of=list, place=declared.place)],
+        "significance": significance,
+        "board": {key: value for key, value in member(declared.task, "board", of=dict, place=declared.place).items()
+                  if key in _BOARD and value is not None},
+        "submit": [submit for of in found.values() for submit in of.submits],
+    }
+    try:
+        Manifest.model_validate({"manifest": 1, **tables, "task": {"id": "task", **tables["task"]}})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        at = ".".join(map(str, wrong["loc"]))
+        raise declared.place.error(f"its task cannot be made again: {at}: {wrong['msg'][:300]}") from None
+    return tables, told
 
-    def __init__(self, record: Record) -> None:
-        details = record.details or {}
-        self.place = record.place
-        self.layout = details.get(LAYOUT, "")
-        if self.layout not in ("statistics", "labels", "scores", "answers"):
-            raise self.place.error(f"{LAYOUT!r} of its task is {self.layout[:60]!r}, which does not belong there")
-        self.task = parsed_json(details[TASK], self.place.path)
-        self.id = member(self.task, "id", of=str, place=self.place)
-        self.test_sets = {member(of, "name", of=str, place=self.place): of for of in
-                          member(self.task, "test_sets", of=list, place=self.place)}
 
-    @cached_property
-    def metrics(self) -> dict[str, Metric]:
-        """By alias; those that statistics were recorded for before are what these were of."""
-        found = {}
-        for of in member(self.task, "metrics", of=list, place=self.place):
-            alias, name = (member(of, key, of=str, place=self.place) for key in ("id", "name"))
-            try:
-                found[alias] = parse("metric", METRICS, name).original
-            except InputError as error:
-                raise self.place.error(str(error)) from None
-        return found
+def _significance(declared: Declared) -> tuple[dict[str, Any], list[str]]:
+    """The settings, with the names of boards without their task's, which may get another one."""
+    found = {key: value for key, value in member(declared.task, "significance", of=dict, place=declared.place).items()
+             if value is not None}
+    if isinstance(family := found.get("family"), list):
+        found["family"] = [str(name).removeprefix(f"{declared.id}/") for name in family]
+    try:
+        test = parse("test", TESTS, member(found, "test", of=str, place=declared.place))
+    except InputError as error:
+        raise declared.place.error(str(error)) from None
+    if test.units[0] != "response" or declared.layout == "answers":
+        return found, []
+    for key in ("test", "unit"):
+        found.pop(key, None)
+    return found, [f"the test {test!r} looks at single answers, which are not in records: the usual one is taken"]
 
-    @cached_property
-    def of_all(self) -> str:
-        """The metric whose statistics tell all: labels by class, or pairs of numbers."""
-        kind = {"labels": ConfusionMetric, "scores": CorrelationMetric}.get(self.layout, Metric)
-        for alias, metric in self.metrics.items():
-            if isinstance(metric, kind):
-                return alias
-        raise self.place.error(f"no metric of its task is one of {self.layout}")
 
-    @cached_property
-    def columns(self) -> dict[str, list[str]]:
-        """What the columns of every metric's statistics are called."""
-        return {alias: [f"{alias}:{column}" for column in metric.filled]
-                for alias, metric in self.metrics.items()}
+def _test_set(declared: Declared, name: str, found: FoundTestSet) -> dict[str, Any]:
+    shared = [key for key in next(iter(found.items.values()), {}) if key not in ("item", "label", "gold", "answers")
+              and all(key in row for row in found.items.values())]
+    formats: dict[str, tuple[str, dict[str, Any]]] = {
+        "labels": ("labels", {"syntax": "jsonl"}),
+        "scores": ("scores", {"syntax": "jsonl", "gold": "gold", "attributes": shared}),
+        "answers": ("responses", {}),
+        "statistics": ("statistics", {
+            "syntax": "jsonl", "attributes": shared,
+            "statistics": [column for columns in declared.columns.values() for column in columns]}),
+    }
+    format_, options = formats[declared.layout]
+    said = declared.test_sets[name]
+    more = {key: said[key] for key in ("cluster", "facets") if said.get(key)}
+    return {"name": name, "gold": f"{name}/items.jsonl", "format": format_, "options": options, **more}
 
-    def tables(self, found: Mapping[str, FoundTestSet]) -> tuple[dict[str, Any], list[str]]:
-        """The manifest's tables, and what is to be said of them."""
-        significance, told = self._significance()
-        tables: dict[str, Any] = {
-            "task": {key: member(self.task, key, of=str, place=self.place) for key in ("title", "version")},
-            "test_set": [self._test_set(name, found[name]) for name in self.test_sets if name in found],
-            "metric": [self._metric(of) for of in member(self.task, "metrics", of=list, place=self.place)],
-            "significance": significance,
-            "board": {key: value for key, value in member(self.task, "board", of=dict, place=self.place).items()
-                      if key in _BOARD and value is not None},
-            "submit": [submit for of in found.values() for submit in of.submits],
-        }
-        try:
-            Manifest.model_validate({"manifest": 1, **tables, "task": {"id": "task", **tables["task"]}})
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            at = ".".join(map(str, wrong["loc"]))
-            raise self.place.error(f"its task cannot be made again: {at}: {wrong['msg'][:300]}") from None
-        return tables, told
 
-    def _significance(self) -> tuple[dict[str, Any], list[str]]:
-        """The settings, with the names of boards without their task's, which may get another one."""
-        found = {key: value for key, value in member(self.task, "significance", of=dict, place=self.place).items()
-                 if value is not None}
-        if isinstance(family := found.get("family"), list):
-            found["family"] = [str(name).removeprefix(f"{self.id}/") for name in family]
-        try:
-            test = parse("test", TESTS, member(found, "test", of=str, place=self.place))
-        except InputError as error:
-            raise self.place.error(str(error)) from None
-        if test.units[0] != "response" or self.layout == "answers":
-            return found, []
-        for key in ("test", "unit"):
-            found.pop(key, None)
-        return found, [f"the test {test!r} looks at single answers, which are not in records: the usual one is taken"]
-
-    def _test_set(self, name: str, found: FoundTestSet) -> dict[str, Any]:
-        shared = [key for key in next(iter(found.items.values()), {}) if key not in ("item", "label", "gold", "answers")
-                  and all(key in row for row in found.items.values())]
-        formats: dict[str, tuple[str, dict[str, Any]]] = {
-            "labels": ("labels", {"syntax": "jsonl"}),
-            "scores": ("scores", {"syntax": "jsonl", "gold": "gold", "attributes": shared}),
-            "answers": ("responses", {}),
-            "statistics": ("statistics", {
-                "syntax": "jsonl", "attributes": shared,
-                "statistics": [column for columns in self.columns.values() for column in columns]}),
-        }
-        format_, options = formats[self.layout]
-        declared = self.test_sets[name]
-        more = {key: declared[key] for key in ("cluster", "facets") if declared.get(key)}
-        return {"name": name, "gold": f"{name}/items.jsonl", "format": format_, "options": options, **more}
-
-    def _metric(self, of: Any) -> dict[str, Any]:
-        """A metric by its own name where it is made again of answers, else by its statistics."""
-        alias, metric = of["id"], self.metrics[of["id"]]
-        more = {"primary": True} if of.get("primary") is True else {}
-        more |= {key: of[key] for key in ("title", "decimals") if of.get(key) is not None}
-        if self.layout == "statistics":
-            return {"id": alias, "name": "Recorded",
-                    "options": {"of": repr(metric), "columns": self.columns[alias]}, **more}
-        options = {of.name: as_toml(value) for of in fields(metric) if (value := getattr(metric, of.name)) is not None}
-        return {"id": alias, "name": metric.name, "options": options, **more}
+def _metric(declared: Declared, of: Any) -> dict[str, Any]:
+    """A metric by its own name where it is made again of answers, else by its statistics."""
+    alias, metric = of["id"], declared.metrics[of["id"]]
+    more = {"primary": True} if of.get("primary") is True else {}
+    more |= {key: of[key] for key in ("title", "decimals") if of.get(key) is not None}
+    if declared.layout == "statistics":
+        return {"id": alias, "name": "Recorded",
+                "options": {"of": repr(metric), "columns": declared.columns[alias]}, **more}
+    options = {of.name: as_toml(value) for of in fields(metric) if (value := getattr(metric, of.name)) is not None}
+    return {"id": alias, "name": metric.name, "options": options, **more}
 
 

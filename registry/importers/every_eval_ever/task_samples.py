@@ -1,38 +1,77 @@
-"""The samples of one record that a registry wrote: what metrics counted, what is known of items, and answers."""
+"""What records that a registry wrote say of their task, and their samples: what metrics counted, items, and answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from registry.importers.every_eval_ever.record_format import ANSWERS, ATTRIBUTES, GOLD, STATISTICS, SUBMISSION
+from registry.errors import InputError
+from registry.importers.every_eval_ever.record_format import (
+    ANSWERS,
+    ATTRIBUTES,
+    GOLD,
+    LAYOUT,
+    STATISTICS,
+    SUBMISSION,
+    TASK,
+)
 from registry.importers.every_eval_ever.records import Record, Sample
 from registry.importers.files import Place, is_whole, member, parsed_json
 from registry.importers.scored import number, standing_twice
 from registry.manifest.captures import FACTORS
 from registry.manifest.write import json_lines
+from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
+from registry.values import parse
 
 Rows = dict[str, dict[str, Any]]  # by item
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]{1,60}")  # that can stand in a file's name
 
 
-@dataclass(frozen=True)
-class Columns:
-    """What samples of a task hold.
+class Declared:
+    """What records say of their task, read from one of them.
 
     Attributes:
         layout: What the task is made again of.
-        of: What the columns of every metric's statistics are called, by its alias.
-        of_all: The metric whose samples are looked at, where one tells all.
+        metrics: By alias; those that statistics were recorded for before are what these were of.
+        columns: What the columns of every metric's statistics are called, by its alias.
+        of_all: The metric whose statistics tell all: labels by class, or pairs of numbers.
     """
 
-    layout: str
-    of: Mapping[str, Sequence[str]]
-    of_all: str
+    def __init__(self, record: Record) -> None:
+        details = record.details or {}
+        self.place = record.place
+        self.layout = details.get(LAYOUT, "")
+        if self.layout not in ("statistics", "labels", "scores", "answers"):
+            raise self.place.error(f"{LAYOUT!r} of its task is {self.layout[:60]!r}, which does not belong there")
+        self.task = parsed_json(details[TASK], self.place.path)
+        self.id = member(self.task, "id", of=str, place=self.place)
+        self.test_sets = {member(of, "name", of=str, place=self.place): of for of in
+                          member(self.task, "test_sets", of=list, place=self.place)}
+        self.metrics = self._metrics()
+        self.columns = {alias: [f"{alias}:{column}" for column in metric.filled]
+                        for alias, metric in self.metrics.items()}
+        self.of_all = self._of_all()
+
+    def _metrics(self) -> dict[str, Metric]:
+        found = {}
+        for of in member(self.task, "metrics", of=list, place=self.place):
+            alias, name = (member(of, key, of=str, place=self.place) for key in ("id", "name"))
+            try:
+                found[alias] = parse("metric", METRICS, name).original
+            except InputError as error:
+                raise self.place.error(str(error)) from None
+        return found
+
+    def _of_all(self) -> str:
+        kind = {"labels": ConfusionMetric, "scores": CorrelationMetric}.get(self.layout, Metric)
+        for alias, metric in self.metrics.items():
+            if isinstance(metric, kind):
+                return alias
+        raise self.place.error(f"no metric of its task is one of {self.layout}")
 
 
 @dataclass
@@ -48,7 +87,7 @@ class FoundTestSet:
 class OfRecord:
     """Reads the samples of one record."""
 
-    held: Columns
+    declared: Declared
     record: Record
     test_set: str
     into: FoundTestSet
@@ -56,8 +95,8 @@ class OfRecord:
 
     def read(self) -> None:
         """Read what metrics counted, and what is known of the items."""
-        layout, first = self.held.layout, f"{self.test_set}.{self.held.of_all}"
-        known = {f"{self.test_set}.{alias}": alias for alias in self.held.of}
+        first = f"{self.test_set}.{self.declared.of_all}"
+        known = {f"{self.test_set}.{alias}": alias for alias in self.declared.columns}
         seen: set[tuple[str, str, str]] = set()
         for sample in self.record.lines():
             alias = known.get(sample.result_id or "")
@@ -66,11 +105,10 @@ class OfRecord:
             if (at := (alias, sample.run, sample.item)) in seen:
                 raise standing_twice(sample.item, sample.place, sample.place)
             seen.add(at)
-            if layout != "statistics" and sample.result_id != first:
+            if self.declared.layout != "statistics" and sample.result_id != first:
                 continue
             row = self.runs.setdefault(sample.run, {}).setdefault(sample.item, {"item": sample.item})
-            item = self._item(sample)
-            getattr(self, f"_{layout}")(sample, alias, row, item)
+            self._note(sample, alias, row, self._item(sample))
         if not self.runs:
             raise self.record.place.error(f"no sample of it has {first!r}, by which items are read")
 
@@ -80,7 +118,7 @@ class OfRecord:
         attributes = _nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
             raise place.error(f"{ATTRIBUTES!r} is no object of texts", sample.item)
-        if self.held.layout == "answers":
+        if self.declared.layout == "answers":
             fresh = {"item": sample.item, "answers": _answers(sample, GOLD), "attributes": attributes}
         else:
             fresh = {**{key: value for key, value in attributes.items() if key not in ("item", "label", "gold")},
@@ -90,29 +128,28 @@ class OfRecord:
             raise place.error("has other attributes or another gold than in a record before", sample.item)
         return item
 
-    def _statistics(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        columns = self.held.of[alias]
-        found = [number(value) for value in _list(sample, STATISTICS, len(columns))]
-        if None in found:
-            raise sample.place.error(f"{STATISTICS!r} has something that is no finite number", sample.item)
-        row |= zip(columns, found, strict=True)
-
-    def _labels(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        gold, predicted = _list(sample, STATISTICS, 2)
-        if not isinstance(gold, str) or not isinstance(predicted, str | None):
-            raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
-        self._agree(sample, item, "label", gold)
-        row["label"] = predicted
-
-    def _scores(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        given, right = map(number, _list(sample, STATISTICS, 2))
-        if given is None or right is None:
-            raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
-        self._agree(sample, item, "gold", right)
-        row["score"] = given
-
-    def _answers(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:  # noqa: ARG002
-        row["answers"] = _answers(sample, ANSWERS)
+    def _note(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
+        """Note in the row of an answer what its sample holds, and of the item what is right."""
+        if self.declared.layout == "statistics":
+            columns = self.declared.columns[alias]
+            found = [number(value) for value in _list(sample, STATISTICS, len(columns))]
+            if None in found:
+                raise sample.place.error(f"{STATISTICS!r} has something that is no finite number", sample.item)
+            row |= zip(columns, found, strict=True)
+        elif self.declared.layout == "labels":
+            gold, predicted = _list(sample, STATISTICS, 2)
+            if not isinstance(gold, str) or not isinstance(predicted, str | None):
+                raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
+            self._agree(sample, item, "label", gold)
+            row["label"] = predicted
+        elif self.declared.layout == "scores":
+            given, right = map(number, _list(sample, STATISTICS, 2))
+            if given is None or right is None:
+                raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
+            self._agree(sample, item, "gold", right)
+            row["score"] = given
+        else:
+            row["answers"] = _answers(sample, ANSWERS)
 
     def _agree(self, sample: Sample, item: dict[str, Any], key: str, value: Any) -> None:
         if item.setdefault(key, value) != value:
@@ -145,7 +182,7 @@ class OfRecord:
             self.into.files[f"{where}{run}.jsonl"] = json_lines(
                 row for row in rows.values() if row.get("label", "") is not None)
         policy = said.get("missing")
-        missing = policy if policy in ("drop", "own") or (self.held.layout == "labels" and policy == "worst"
+        missing = policy if policy in ("drop", "own") or (self.declared.layout == "labels" and policy == "worst"
                                                           ) else "reject"
         more = {key: said[key] for key in ("version", "kind", "late", "track", "attributes") if said.get(key)}
         self.into.submits.append({

@@ -11,15 +11,15 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from registry.errors import InputError, suggest
 from registry.importers.files import Place, check_known, member
 from registry.importers.inspect.logs import LogFile, log_files
 from registry.importers.inspect.results import unlike_the_results
-from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
-from registry.importers.suites import over_benchmarks
+from registry.importers.scored import Collected, Run, ScoredImporter, number, over_benchmarks, standing_twice
 from registry.manifest.folder import TaskFolder
 from registry.readers.tables import as_number
 
@@ -27,16 +27,6 @@ from registry.readers.tables import as_number
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 Runs = dict[tuple[str, int], Run]  # by scorer and epoch
-
-
-class _Log(NamedTuple):
-    """One log, and what its header says."""
-
-    path: Path
-    task: str
-    model: str
-    created: str
-    invalidated: bool
 
 
 class Inspect(ScoredImporter):
@@ -58,47 +48,53 @@ class Inspect(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task and scorer, and of every key of a scorer that gives several values."""
-        collected, digests, notes, tasks = Collected(), {}, dict[str, None](), dict[str, str]()
+        collected = Collected(path, self.missing, self.better)
+        notes, tasks = dict[str, None](), dict[str, str]()
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}
         seen: set[str] = set()
-        for (task, model), logs in self._chosen(path).items():
-            for n, log in enumerate(logs, 1):
-                file = LogFile.of(log.path, path)
-                digests[file.document.name] = file.document.digest
-                samples = file.samples(in_full=log.invalidated)
+        for (task, model), files in self._chosen(path).items():
+            for n, file in enumerate(files, 1):
+                log = LogFile.of(file, path)
+                collected.digests[log.document.name] = log.document.digest
+                samples = log.samples(in_full=log.header.get("invalidated", False) is not False)
                 _check_targets(task, samples, targets)
                 runs = self._runs(samples, seen)
-                notes |= dict.fromkeys(unlike_the_results(file.header, runs, self.reducer))
+                notes |= dict.fromkeys(unlike_the_results(log.header, runs, self.reducer))
                 if self.reducer is not None:
-                    runs = self._reduced(file, runs)
+                    runs = self._reduced(log, runs)
                 for (scorer, epoch), run in sorted(runs.items()):
                     test_set = f"{task}.{scorer}" + (f".{self.reducer}" if self.reducer else "")
                     tasks[test_set] = task
-                    collected.add(test_set, model, f"{n}.{epoch}" if len(logs) > 1 else str(epoch), run)
+                    collected.add(test_set, model, f"{n}.{epoch}" if len(files) > 1 else str(epoch), run)
         check_known(self.scorers, seen, "scorer", path)
-        if not collected.without(()):
+        if not collected.test_sets:
             raise InputError("no sample has a score", path=path)
-        return collected.imported(path, self, digests, notes=tuple(notes), then=over_benchmarks(
-            tasks, "--option scorers=NAME"))
+        return collected.imported(notes=tuple(notes), then=over_benchmarks(tasks, "--option scorers=NAME"))
 
-    def _chosen(self, path: Path) -> dict[tuple[str, str], list[_Log]]:
+    def _chosen(self, path: Path) -> dict[tuple[str, str], list[Path]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""
-        chosen: dict[tuple[str, str], list[_Log]] = defaultdict(list)
+        dated: dict[tuple[str, str], list[tuple[str, Path]]] = defaultdict(list)
         known = set()
         for file in log_files(path):
-            log = _log(file, path, unfinished=self.missing == "drop")
-            known.add(log.task)
-            if self.tasks and log.task not in self.tasks:
+            log = LogFile.of(file, path)
+            status = member(log.header, "status", of=str, place=log.place)
+            if status != "success" and self.missing != "drop":
+                raise log.document.error(f"the evaluation has the status {status!r}; --option missing=drop takes the "
+                                         "samples that it finished")
+            task, model, created = (
+                member(log.header, "eval", key, of=str, place=log.place) for key in ("task", "model", "created"))
+            known.add(task)
+            if self.tasks and task not in self.tasks:
                 continue
-            logs = chosen[log.task, log.model]
+            logs = dated[task, model]
             if logs and self.repeated == "reject":
-                raise InputError(f"a log of {log.model!r} on {log.task!r}, as {logs[0].path} is; take the latest or "
-                                 "all as runs with --option repeated=latest or runs", path=file, category="duplicate")
-            logs.append(log)
-            logs.sort(key=lambda log: log.created)
+                raise InputError(f"a log of {model!r} on {task!r}, as {logs[0][1]} is; take the latest or all as runs "
+                                 "with --option repeated=latest or runs", path=file, category="duplicate")
+            logs.append((created, file))
+            logs.sort(key=itemgetter(0))
             del logs[:-1 if self.repeated == "latest" else 0]
         check_known(self.tasks, known, "log of task", path)
-        return chosen
+        return {of: [file for _, file in logs] for of, logs in dated.items()}
 
     def _runs(self, samples: list[tuple[dict[str, Any], Place]], seen: set[str]) -> Runs:
         """The scores of each scorer and epoch, None for the samples of the epoch that it has none of."""
@@ -129,11 +125,11 @@ class Inspect(ScoredImporter):
             if not self.scorers or scorer in self.scorers:
                 yield from _values(scorer, score, place)
 
-    def _reduced(self, file: LogFile, runs: Runs) -> Runs:
+    def _reduced(self, log: LogFile, runs: Runs) -> Runs:
         """What the log reduced each scorer's epochs to; None for the samples that were not reduced."""
-        place, known = file.place, set[str]()
+        place, known = log.place, set[str]()
         reduced: Runs = {}
-        for entry in _objects(file.reductions() or [], place, "reductions"):
+        for entry in _objects(log.reductions() or [], place, "reductions"):
             reducer = entry.get("reducer") or "mean"
             known.add(str(reducer))
             scorer = member(entry, "scorer", of=str, place=place)
@@ -146,25 +142,13 @@ class Inspect(ScoredImporter):
                         raise standing_twice(item, place, run[item][1])
                     run[item] = (score, place)
         if not reduced:
-            raise file.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
+            raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
                                       f"{suggest(self.reducer or '', known)}")
         for (scorer, _), run in runs.items():
             for item, (_, where) in run.items():
                 if (scorer, 1) in reduced:
                     reduced[scorer, 1].setdefault(item, (None, where))
         return reduced
-
-
-def _log(file: Path, folder: Path, *, unfinished: bool) -> _Log:
-    """Read what a log is of."""
-    opened = LogFile.of(file, folder)
-    header, place = opened.header, opened.place
-    status = member(header, "status", of=str, place=place)
-    if status != "success" and not unfinished:
-        raise opened.document.error(f"the evaluation has the status {status!r}; --option missing=drop takes the "
-                                    "samples that it finished")
-    task, model, created = (member(header, "eval", key, of=str, place=place) for key in ("task", "model", "created"))
-    return _Log(file, task, model, created, header.get("invalidated", False) is not False)
 
 
 def _check_targets(task: str, samples: Iterable[tuple[dict[str, Any], Place]],

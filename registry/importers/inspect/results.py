@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from registry.importers.scored import Run, mean, number
+from registry.importers.scored import Run, mean, near, number
 
 _MEANS = {"accuracy", "mean"}
 _OF_SPREAD = {"stderr", "bootstrap_stderr", "std", "var"}
@@ -43,7 +42,7 @@ def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer
             own = _mean(of_scorer[name]) if metric in _MEANS and by == "mean" else value
             if metric not in _MEANS | _OF_SPREAD:
                 yield f"{metric!r} of {called} is no mean of its samples, and not taken"
-            elif own is not None and not math.isclose(own, value, rel_tol=1e-6, abs_tol=1e-9):
+            elif own is not None and not near(own, value):
                 yield f"{called} is {own:.6g} over the samples of {model!r}, while its log says {value:.6g}"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from registry.errors import InputError, suggest
 from registry.importers.lm_eval.logs import Log
-from registry.importers.scored import Run, mean
+from registry.importers.scored import Run, mean, near
 
 
 def group_names(logs: Iterable[Log]) -> list[str]:
@@ -64,7 +64,7 @@ class Group:
         key = (log.model, log.date)
         found = [score for score, _ in scores.values() if isinstance(score, float)]
         self._means[key].append((mean(found) if found else 0.0, len(found)))
-        if (score := log.group_score(self.name, metric, filter_)) is not None:
+        if (score := log.score(metric, filter_, self.name)) is not None:
             self._scores[key] = score, log.path
 
     def by_sample(self) -> bool:
@@ -79,9 +79,9 @@ class Group:
             of_tasks = mean([of_task for of_task, _ in means])
             n_samples = sum(n for _, n in means)
             of_samples = math.fsum(of_task * (n / n_samples) for of_task, n in means) if n_samples else math.nan
-            if not _near(of_samples, score):
+            if not near(of_samples, score):
                 weighted = False
-                if not _near(of_tasks, score):
+                if not near(of_tasks, score):
                     raise InputError(f"the score of the group {self.name!r} is {score:.6g}, which is neither the mean "
                                      f"over its samples, {of_samples:.6g}, nor over its tasks, {of_tasks:.6g}",
                                      path=path)
@@ -103,7 +103,3 @@ def _tasks_of(log: Log, name: str) -> tuple[str, ...]:
                 else:
                     tasks[part] = None
     return tuple(tasks)
-
-
-def _near(own: float, score: float) -> bool:
-    return math.isclose(own, score, rel_tol=1e-6, abs_tol=1e-9)

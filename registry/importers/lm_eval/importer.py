@@ -22,10 +22,18 @@ from registry.errors import InputError, suggest
 from registry.importers.files import Place, check_known, member, objects
 from registry.importers.lm_eval.groups import Group, group_names
 from registry.importers.lm_eval.logs import Log, find_logs
-from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
-from registry.importers.suites import over_benchmarks
+from registry.importers.scored import (
+    MEAN,
+    Collected,
+    Measure,
+    Run,
+    ScoredImporter,
+    near,
+    number,
+    over_benchmarks,
+    standing_twice,
+)
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
@@ -42,7 +50,7 @@ Samples = dict[str, tuple[Any, Place]]  # what a metric says of each item
 class _Taken:
     """What was taken of the logs: scores, the tasks of test sets, metrics by what they are made of, and the rest."""
 
-    collected: Collected = field(default_factory=Collected)
+    collected: Collected
     tasks: dict[str, str] = field(default_factory=dict)
     measures: dict[Measure, str] = field(default_factory=dict)
     passed_over: dict[str, str] = field(default_factory=dict)
@@ -72,17 +80,16 @@ class LmEval(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task, filter and metric; of a group's tasks one, where it is weighted by size."""
-        taken, digests = _Taken(), {}
-        logs, results = find_logs(path)
+        collected = Collected(path, self.missing, self.better)
+        taken, logs = _Taken(collected), find_logs(collected)
         group = None if self.group is None else Group(self.group, logs, path)
         for files in self._chosen(logs, group, path).values():
             for run, log in enumerate(files, 1):
-                document = Document.load(log.path, path)
-                digests[document.name] = document.digest
-                self._take(log, document, str(run), group, taken)
-        collected, measures = taken.collected, taken.measures
+                self._take(log, str(run), group, taken)
+        measures = taken.measures
         self._check_known(taken.seen, path)
-        if not collected.without(taken.passed_over):
+        collected.without(taken.passed_over)
+        if not collected.test_sets:
             raise InputError("no score is a mean of its samples' numbers" + "".join(
                 f"; {test_set!r} {why}" for test_set, why in sorted(taken.passed_over.items())), path=path)
         if len(measures) > 1:
@@ -95,12 +102,12 @@ class LmEval(ScoredImporter):
         if group is None and (names := group_names(logs)):
             then += (f"the harness averages the tasks of {', '.join(names)[:200]}: --option group={names[0]} imports "
                      "such a group as it does",)
-        return collected.imported(path, self, digests | results, next(iter(measures)), tuple(
+        return collected.imported(next(iter(measures)), tuple(
             f"{test_set!r} is passed over: it {why}" for test_set, why in taken.passed_over.items()), then)
 
-    def _take(self, log: Log, document: Document, run: str, group: Group | None, taken: _Taken) -> None:
+    def _take(self, log: Log, run: str, group: Group | None, taken: _Taken) -> None:
         """Take the scores of a log's samples, by filter and metric, as far as they are wanted."""
-        for (filter_, metric), samples in self._samples(log, document, taken.seen).items():
+        for (filter_, metric), samples in self._samples(log, taken).items():
             if group and not group.has(metric, filter_, log):
                 continue
             test_set = ".".join([log.task, *(filter_,) * (filter_ != "none"), metric])
@@ -111,11 +118,10 @@ class LmEval(ScoredImporter):
                 continue
             taken.measures.setdefault(measure, metric)
             taken.tasks[test_set] = log.task
-            taken.collected.add(test_set, log.model, run, scores or {})
+            better = log.better(metric) or (None if measure is MEAN else "lower")
+            taken.collected.add(test_set, log.model, run, scores or {}, better)
             if group:
                 group.note(log, metric, filter_, scores or {})
-            if better := log.better(metric) or ("lower" if measure is not MEAN else None):
-                taken.collected.direct(test_set, better)
 
     def _suite(self, taken: _Taken, group: Group | None, path: Path) -> tuple[str, ...]:
         """Make one test set of a group whose score is the mean over its samples, and say what that is."""
@@ -168,15 +174,15 @@ class LmEval(ScoredImporter):
             del files[:-1 if self.repeated == "latest" else 0]
         return chosen
 
-    def _samples(self, log: Log, document: Document, seen: set[str]) -> dict[tuple[str, str], Samples]:
-        """What every filter and metric says, by item; notes in `seen` which filters and metrics there are."""
+    def _samples(self, log: Log, taken: _Taken) -> dict[tuple[str, str], Samples]:
+        """What every filter and metric says, by item; notes as `seen` which filters and metrics there are."""
         found: dict[tuple[str, str], Samples] = defaultdict(dict)
-        for entry, place in objects(document, nan=True):
+        for entry, place in objects(taken.collected.load(log.path), nan=True):
             filter_ = _filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
                 raise place.error("'metrics' does not list keys of the sample")
-            seen |= {f"filters:{filter_}", *(f"metrics:{name}" for name in metrics)}
+            taken.seen |= {f"filters:{filter_}", *(f"metrics:{name}" for name in metrics)}
             if self.filters and filter_ not in self.filters:
                 continue
             item = _item(entry, place)
@@ -253,6 +259,6 @@ def _not_the_score(scores: Run | None, measure: Measure, score: float | None) ->
         own = math.exp(own) if measure is _PERPLEXITY else own
     except (OverflowError, ZeroDivisionError):
         own = math.nan
-    if not math.isclose(own, score, rel_tol=1e-6, abs_tol=1e-9):
+    if not near(own, score):
         return f"is {own:.6g} over the samples, while the results say {score:.6g}"
     return None

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.importers.files import find_files, whole_json
+from registry.importers.files import Sources, find_files, whole_json
 from registry.importers.scored import Better, number
-from registry.readers import Document
 
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
 _RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
@@ -42,13 +41,10 @@ class Log:
             value = value.get(key) if isinstance(value, dict) else None
         return value if isinstance(value, of) else None
 
-    def score(self, metric: str, filter_: str) -> float | None:
-        """The score that the results give the task."""
-        return number(self.result("results", self.task, f"{metric},{filter_}", of=(int, float)))
-
-    def group_score(self, group: str, metric: str, filter_: str) -> float | None:
-        """The score that the results give a group of tasks."""
-        return number(self.result("groups", group, f"{metric},{filter_}", of=(int, float)))
+    def score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
+        """The score that the results give the task, or a group of tasks."""
+        of = ("results", self.task) if group is None else ("groups", group)
+        return number(self.result(*of, f"{metric},{filter_}", of=(int, float)))
 
     @cached_property
     def filters(self) -> list[str]:
@@ -62,13 +58,12 @@ class Log:
         return None if higher is None else "higher" if higher else "lower"
 
 
-def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
-    """The logs at a path with their results, and the digests of those."""
+def find_logs(sources: Sources) -> list[Log]:
+    """The logs of an import with their results, which are read."""
     logs: list[Log] = []
     beside: dict[Path, dict[str, Path]] = {}
     read: dict[Path, Any] = {}
-    digests: dict[str, str] = {}
-    for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None,
+    for file in find_files(sources.path, lambda name: _FILE.fullmatch(name) is not None,
                            "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
@@ -78,10 +73,9 @@ def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
             beside[file.parent] = _results_in(file.parent)
         results = beside[file.parent].get(match["date"])
         if results is not None and results not in read:
-            document = Document.load(results, path)
-            read[results], digests[document.name] = whole_json(document), document.digest
+            read[results] = whole_json(sources.load(results))
         logs.append(Log(file, match["task"], match["date"], None if results is None else read[results]))
-    return logs, digests
+    return logs
 
 
 def _results_in(folder: Path) -> dict[str, Path]:

@@ -20,11 +20,10 @@ from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
-from registry.importers.files import Place, find_files, member, whole_json
+from registry.importers.files import Place, Sources, find_files, member
 from registry.importers.scored import distinct_slugs
 from registry.importers.swebench.metadata import attributes_of
 from registry.manifest.folder import TaskFolder
-from registry.readers import Document
 
 Outcomes = dict[str, str]  # by instance
 
@@ -53,21 +52,19 @@ class SweBench(Importer):
         """Make a test set of the instances, with a label for what each system did about each."""
         outcomes: dict[str, Outcomes] = {}
         about: dict[str, dict[str, Any]] = {}
-        digests: dict[str, str] = {}
-        known = self._instances(path, digests)
+        sources = Sources(path)
+        known = self._instances(sources)
         end = f".{self.run}.json" if self.run else ".json"
         files = find_files(path, lambda name: name.endswith(end) and name != _OF_ONE_INSTANCE,
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
         published = [file for file in files if file.name in _PUBLISHED]  # among much else
         for file in published or files:
-            document = Document.load(file, path)
-            digests[document.name] = document.digest
             system = _folder(file).name if published else file.name.removesuffix(end)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
             read = _PUBLISHED.get(file.name, _report)
-            about[system] = attributes_of(_folder(file), path, digests) if published else {}
-            outcomes[system] = found = read(whole_json(document), Place(document.path), known)
+            about[system] = attributes_of(_folder(file), sources) if published else {}
+            outcomes[system] = found = read(*sources.json(file), known)
             for instance in found:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"names {instance!r}, which is no instance", path=file)
@@ -82,18 +79,18 @@ class SweBench(Importer):
                 raise InputError(f"what there is of {system!r} says nothing of {n} that others report on, such as "
                                  f"{lacking[0]!r}; --option missing=drop leaves such ones out for all systems",
                                  path=path, category="missing")
-        return self._imported(path, instances, outcomes, about, digests)
+        return self._imported(sources, instances, outcomes, about)
 
-    def _imported(self, path: Path, instances: list[str], outcomes: Mapping[str, Outcomes],
-                  about: Mapping[str, dict[str, Any]], digests: Mapping[str, str]) -> TaskFolder:
+    def _imported(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
+                  about: Mapping[str, dict[str, Any]]) -> TaskFolder:
         files = {_GOLD: _table((instance, "resolved", instance.rpartition("-")[0] or instance)
                                for instance in instances)}
-        slugs = distinct_slugs(outcomes, path)
+        slugs = distinct_slugs(outcomes, sources.path)
         for system, of in outcomes.items():
             files[f"systems/{slugs[system]}.tsv"] = _table(
                 (instance, of[instance]) for instance in instances if instance in of)
         return TaskFolder({
-            "task": {"title": title(path)},
+            "task": {"title": title(sources.path)},
             "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
                           "options": {"columns": ["item", "label", "repository"], "labels": list(OUTCOMES)},
                           "cluster": "repository"}],
@@ -101,14 +98,13 @@ class SweBench(Importer):
             "metric": [{"id": "resolved", "name": "Accuracy"}],
             "submit": [{"file": f"systems/{slug}.tsv", "system": system,
                         **({"attributes": about[system]} if about[system] else {})} for system, slug in slugs.items()],
-        }, files, digests)
+        }, files, sources.digests)
 
-    def _instances(self, path: Path, digests: dict[str, str]) -> frozenset[str]:
+    def _instances(self, sources: Sources) -> frozenset[str]:
         """All instances, where a file lists them."""
         if self.instances is None:
             return frozenset()
-        document = Document.load((path if path.is_dir() else path.parent) / self.instances, path)
-        digests[document.name] = document.digest
+        document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
         return frozenset(line.strip() for _, line in document.lines() if line.strip())
 
 

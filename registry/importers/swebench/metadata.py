@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.readers import Document
+from registry.importers.files import Sources
 
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
 _LARGEST = 2**16  # bytes of a file that names a system and its makers
@@ -30,8 +30,8 @@ _KEYS = {
 }
 
 
-def attributes_of(folder: Path, path: Path, digests: dict[str, str]) -> dict[str, Any]:
-    """What is known of the submission in a folder, for queries; notes the digest of what was read.
+def attributes_of(folder: Path, sources: Sources) -> dict[str, Any]:
+    """What is known of the submission in a folder, for queries.
 
     Raises:
         InputError: Its metadata are no YAML, or too large.
@@ -40,7 +40,7 @@ def attributes_of(folder: Path, path: Path, digests: dict[str, str]) -> dict[str
     if match := _DATE.fullmatch(folder.name):
         found["date"] = "-".join(match.groups())
     file = folder / "metadata.yaml"
-    if not file.is_file() or (metadata := _read(file, path, digests)) is None:
+    if not file.is_file() or (metadata := _read(file, sources)) is None:
         return found
     for name, places in _KEYS.items():
         value = next((value for keys in places if (value := _under(metadata, keys)) is not None), None)
@@ -49,16 +49,15 @@ def attributes_of(folder: Path, path: Path, digests: dict[str, str]) -> dict[str
     return found
 
 
-def _read(file: Path, path: Path, digests: dict[str, str]) -> Any:
+def _read(file: Path, sources: Sources) -> Any:
     """The metadata as a node of YAML; None where nothing can read them."""
     try:
         import yaml
     except ImportError:
         return None
-    document = Document.load(file, path)
+    document = sources.load(file)
     if len(document.content) > _LARGEST:
         raise InputError(f"more than {_LARGEST >> 10} KiB, which is no description of a submission", path=file)
-    digests[document.name] = document.digest
     try:
         metadata = yaml.compose(document.text(), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
@@ -81,11 +80,7 @@ def _nodes(root: Any) -> Iterator[Any]:
 
 
 def _check(node: Any, file: Path) -> None:
-    """Refuse what reads otherwise than it seems to: another program's objects, merged mappings, keys that stand twice.
-
-    Raises:
-        InputError: It is one of these; names the line.
-    """
+    """Refuse what reads otherwise than it seems to: other programs' objects, merged mappings, keys that stand twice."""
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in _KINDS:
