@@ -216,11 +216,8 @@ def few_spans(units):
 
 def translations(units, qualities=(0.7, 0.7)):
     """BLEU's statistics of segments that are as hard for all systems; every n-gram is of matched (n-1)-grams."""
-    def draw(rng, runs):
-        return _segments(rng, runs, units, qualities)
-
-    return Population(f"BLEU, {units} segments", tuple(_limit(quality) for quality in qualities), draw, BLEU().score,
-                      family="bleu")
+    return Population(f"BLEU, {units} segments", tuple(_limit(quality) for quality in qualities),
+                      lambda rng, runs: _segments(rng, runs, units, qualities), BLEU().score, family="bleu")
 
 
 def _segments(rng, runs, units, qualities):
