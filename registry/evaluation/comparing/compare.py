@@ -13,7 +13,6 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
-from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.family_results import Decisions, FamilyResults
@@ -21,7 +20,7 @@ from registry.evaluation.comparing.intervals import BoardIntervals
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import Vetted, tested_board, vet
+from registry.evaluation.comparing.vetting import Vetted, VettedBoard, vet
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, short
 from registry.manifest import Significance
@@ -95,8 +94,8 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     vetted = vet(connection, task_row, request) if vetted is None else vetted
     vetted.require()
     compared.warnings += vetted.warnings
-    shown = [digest for keys in families(vetted.keys)
-             for digest in _compare_family(connection, journal, vetted, keys, request, compared)]
+    shown = [digest for boards in families(vetted.boards)
+             for digest in _compare_family(connection, journal, boards, request, compared)]
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
     while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
@@ -106,30 +105,29 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     return compared
 
 
-def _compare_family(connection: Connection, journal: Journal, vetted: Vetted, keys: Sequence[BoardKey],
-                    request: Request, compared: Compared) -> list[str]:
+def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[VettedBoard], request: Request,
+                    compared: Compared) -> list[str]:
     """Compare the boards of one family; gives the digests of their comparisons, new or not."""
-    stood = [(key, digest := key.digest(request), vetted.there.get(digest)) for key in keys]
-    new = {digest: vetted.board(connection, key, request) for key, digest, there in stood if there is None}
+    new = {of.digest: of.taken(connection, request) for of in vetted if of.there is None}
     made: dict[str, Comparing] = {}
     if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too
-        boards = {digest: new[digest] if there is None else tested_board(connection, key, request)
-                  for key, digest, there in stood}
+        boards = {of.digest: new[of.digest] if of.there is None else of.taken(connection, request) for of in vetted}
         some = {digest: board for digest, board in boards.items() if board is not None}
         made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request, compared), strict=True))
     shown = []
-    for key, digest, there in stood:
+    for of in vetted:
+        key, there = of.key, of.there
         latest = comparisons.latest_sequence(
             connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
             facet=key.facet_name, alias=key.metric.alias)
         if there is None:
-            if digest not in made:
+            if of.digest not in made:
                 continue
-            made[digest].keep(digest, latest + 1)
+            made[of.digest].keep(of.digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
-            journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=digest)
-        shown.append(digest)
+            journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=of.digest)
+        shown.append(of.digest)
     return shown
 
 
