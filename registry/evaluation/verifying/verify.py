@@ -17,7 +17,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.derived import set_aside
 from registry.evaluation.verifying.faults import TOLERANCE, Fault
-from registry.evaluation.verifying.hiding import verify_hiding
+from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
     logged_submissions,
     verify_declared,
@@ -26,9 +26,12 @@ from registry.evaluation.verifying.kept import (
     verify_sources,
     verify_submission,
 )
-from registry.evaluation.verifying.ladder import verify_ladders
-from registry.evaluation.verifying.log import verify_log
-from registry.evaluation.verifying.purged import notes_on_purges, verify_tombstones, with_places_of_purged
+from registry.evaluation.verifying.log import (
+    notes_on_purges,
+    verify_log,
+    verify_tombstones,
+    with_places_of_purged,
+)
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results, of_families
