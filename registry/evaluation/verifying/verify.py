@@ -209,11 +209,12 @@ def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
         some = random.SystemRandom().sample(found, min(int(results), len(found)))
         return sorted((row[0], row[1]) for row in some)
     known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in found}
-    if (one := known.get(results.rpartition("id:")[2])) is not None:
-        return [one]
+    asked = results.rpartition("id:")[2]
+    if asked in known:
+        return [known[asked]]
     studies = {str(signature).rpartition("id:")[2] for signature in connection.exec_driver_sql(
         "SELECT signature FROM study").scalars()}
-    if results.rpartition("id:")[2] not in studies:
+    if asked not in studies:
         raise UnknownNameError("comparison or study", results, known.keys() | studies)
     return []
 
