@@ -177,8 +177,7 @@ def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
             expected[test_set.name] = found
             checked.items[test_set.name] = len(found)
             if test_set.gold is not None:
-                checked.warnings += [str(remark.error(documents["gold"].path))
-                                     for remark in of_gold(found, task.readers[test_set.name])]
+                checked.warnings += of_gold(found, task.readers[test_set.name], documents["gold"].path)
     return expected
 
 
