@@ -11,14 +11,12 @@ from sqlalchemy import Connection, select
 from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.gold_items import gold_digest
+from registry.evaluation.ingest.parsed_cache import kept_gold
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest, digest_json
-from registry.items import by_key
-from registry.readers import READERS, Document, Reader
 from registry.store import catalog, models, sources
 from registry.store.log.entries import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
-from registry.values import parse
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
 _PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
@@ -108,10 +106,8 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     """Read a revision of the gold again from its kept files, and hold all that is stored of it against that."""
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"
-    reader: Reader = parse("reader", READERS, revision.reader)
-    kept = catalog.gold_sources(connection, number, revision.reader)
-    documents = {role: Document(role, sources.fetch(connection, of)) for role, of in kept.items()}
-    items = list(by_key(reader.read_gold(documents), "gold").values())
+    reader, kept = kept_gold(connection, revision)
+    items = list(kept.values())
     found = gold_digest(reader, items)
     if found != revision.digest:
         yield Fault("altered", "gold", name, f"its kept files give the digest {found}, not {revision.digest}")
