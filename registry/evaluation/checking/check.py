@@ -19,7 +19,7 @@ from registry.evaluation.ingest.gold_items import Name, check_names
 from registry.evaluation.ingest.join import Joined, disagreements, join
 from registry.evaluation.ingest.last_document import LastDocument
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
-from registry.evaluation.resolve import Load, ResolvedTask
+from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.item_statistics import computed
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
@@ -147,14 +147,6 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
     return checked
 
 
-def _documents(submission: Declared, load: Load, checked: Checked) -> Sequence[Document]:
-    try:
-        return submission.loaded(load).documents
-    except InputError as error:
-        checked.refuse(error)
-        return ()
-
-
 def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
     """The items of every test set whose files are all right."""
     expected: dict[str, list[Item]] = {}
@@ -192,7 +184,12 @@ def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
     first: dict[tuple[str, str], Declared] = {}
     cache = LastDocument()  # one file may hold many systems
     for submission in submissions:
-        name, documents = submission.test_set.name, _documents(submission, cache.load, checked)
+        try:
+            documents = submission.loaded(cache.load).documents
+        except InputError as error:
+            checked.refuse(error)
+            continue
+        name = submission.test_set.name
         files = [_check(document, submission, items, checked) for document in documents]
         sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))

@@ -177,27 +177,22 @@ class Comparing:
     family: FamilyResults
     compared: Compared
 
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.of.board
-
     def keep(self, digest: str, sequence: int) -> None:
         """Rank, and keep it all as a snapshot."""
-        pairs, decisions, connection = self.of.pairs, self.decisions, self.of.connection
+        board, pairs, connection, decisions = self.of.board, self.of.pairs, self.of.connection, self.decisions
         results, n_computed = pairs.results, int(pairs.computed.sum())
         self.compared.pairs_computed += n_computed
         self.compared.pairs_found += len(results) - n_computed
         significant = (decisions.adjusted <= self.of.settings.alpha) & (
             results["favours"] * results["difference"] > 0)
-        wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
+        wins = np.zeros((len(board.members),) * 2, dtype=bool)
         wins[tuple(pairs.wins(significant).T)] = True
         intervals = BoardIntervals(self.of)
         drawn = self.family.are_drawn or intervals.has_own
         self.compared.drawn |= drawn
         self.compared.shared |= drawn or self.of.test.name in STEP_DOWN
         comparison_id = self._keep_comparison(digest, sequence, intervals, drawn=drawn)
-        submissions = np.array([member.submission_id for member in self.board.members])
+        submissions = np.array([member.submission_id for member in board.members])
         insert_bulk(connection, models.comparison_pair, {
             "comparison_id": comparison_id, "position": np.arange(len(results)),
             "submission_a": submissions[pairs.a], "submission_b": submissions[pairs.b],
@@ -205,15 +200,15 @@ class Comparing:
             "p_adjusted": decisions.adjusted, "is_significant": significant, "is_resolved": decisions.resolved})
         if (overall := resolve_significance(self.of.settings)[1]) is not None:
             insert_many(connection, models.overall_result, [
-                {"comparison_id": comparison_id, "test": repr(overall), **asdict(overall.run(self.board.matrix))}])
+                {"comparison_id": comparison_id, "test": repr(overall), **asdict(overall.run(board.matrix))}])
         insert_many(connection, models.standing, [
             {"comparison_id": comparison_id, **row}
-            for row in _standings(self.board, wins, intervals.scores, self.of.request)])
+            for row in _standings(board, wins, intervals.scores, self.of.request)])
         intervals.keep_differences()
         self.compared.made += 1
 
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
-        board, key, settings, request = self.board, self.board.key, self.of.settings, self.of.request
+        board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request
         methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,

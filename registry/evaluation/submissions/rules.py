@@ -5,6 +5,7 @@ The manifest is the organiser's word: what it declares is neither late by the cl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
@@ -16,8 +17,6 @@ from registry.store.log.entries import entries
 from registry.store.log.journal import Journal
 
 _MOVED = "the deadline was moved"
-
-Changes = list[tuple[str, bool]]  # of submissions by name: whether they are late now
 
 
 def lateness(manifest: Manifest, test_set: str, at: datetime) -> str | None:
@@ -62,12 +61,13 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
                          category="database")
 
 
-def follow_deadlines(connection: Connection, journal: Journal, task_id: int, manifest: Manifest) -> Changes:
+def follow_deadlines(connection: Connection, journal: Journal, task_id: int,
+                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
     """Where a deadline was moved, make late or in time what came by `registry submit` in between.
 
-    What somebody has declared late, or in time, stays so.
+    What somebody has declared late, or in time, stays so. Gives the names of those that are changed, and whether they
+    are late now.
     """
-    changes = []
     came = {row.submission_id: row.created_at for row in connection.exec_driver_sql(
         "SELECT submission_id, created_at FROM submission JOIN run USING (run_id) WHERE command = 'submit'")}
     for row in catalog.submissions(connection, task_id):
@@ -80,8 +80,7 @@ def follow_deadlines(connection: Connection, journal: Journal, task_id: int, man
         if row.late != late and _is_by_clock(connection, name):
             catalog.set_values(connection, models.submission, row.submission_id, late=late)
             journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)
-            changes.append((name, late))
-    return changes
+            yield name, late
 
 
 def _is_by_clock(connection: Connection, name: str) -> bool:
