@@ -185,8 +185,10 @@ class Comparing:
         self.compared.pairs_found += len(results) - n_computed
         significant = (decisions.adjusted <= self.of.settings.alpha) & (
             results["favours"] * results["difference"] > 0)
+        a, b = pairs.canonical.T
+        ahead = results["difference"] > 0
         wins = np.zeros((len(board.members),) * 2, dtype=bool)
-        wins[tuple(pairs.wins(significant).T)] = True
+        wins[a, b], wins[b, a] = significant & ahead, significant & ~ahead
         intervals = BoardIntervals(self.of)
         drawn = self.family.are_drawn or intervals.has_own
         self.compared.drawn |= drawn
