@@ -70,11 +70,6 @@ class Checked:
         """The exit status of a command that refuses what is wrong here; 0 where nothing is."""
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
-    @property
-    def refused(self) -> bool:
-        """Whether any file is refused."""
-        return self.exit_code != 0
-
     def refuse(self, error: RegistryError) -> None:
         """Note what is wrong with a task, which may be several things at once."""
         for one in (error, *error.others):
