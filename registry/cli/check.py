@@ -58,7 +58,7 @@ def check(
         against, _ = resolved(task, root)
         checked = check_submissions(against, list(_submissions(against, file, test_set, option or [])), limit=limit)
     _show_problems(checked, format_)
-    if checked.refused:
+    if checked.exit_code:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
         from registry.reports.plan import planned_sentences

@@ -22,7 +22,7 @@ from registry.evaluation.checking.task_pack import expected_documents, expected_
 from registry.evaluation.ingest.declared import Declared, declare
 from registry.evaluation.ingest.join import join
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.one_submission import scores_of_submission
+from registry.evaluation.scoring.measure import scores_of_submission
 from registry.manifest import load_manifest, submit_entry
 from registry.readers import Document
 

@@ -34,24 +34,16 @@ class PastDatabase(Database):
         self._at, self._tell = at, tell
 
     def _turn_back(self, connection: Connection) -> None:
+        """Let a connection that only reads see the registry as it stood; what is not known of it is told once."""
         moment = moment_of(connection, self._at)
-        for note in turn_back(connection, moment.entry):
-            if self.moment is None:
-                self._tell(f"note: {note}")
+        past.shadow(connection, moment.entry)
+        notes = _set_back_tasks(connection, moment.entry)
+        past.set_back_gold(connection, moment.entry)
+        notes += past.set_back_submissions(connection, moment.entry)
+        past.set_back_comparisons(connection, moment.entry)
+        for note in notes if self.moment is None else ():
+            self._tell(f"note: {note}")
         self.moment = moment
-
-
-def turn_back(connection: Connection, entry: int) -> list[str]:
-    """Let a connection that only reads see the registry as it stood at an entry of its log.
-
-    Gives notes on what is not known of it.
-    """
-    past.shadow(connection, entry)
-    notes = _set_back_tasks(connection, entry)
-    past.set_back_gold(connection, entry)
-    notes += past.set_back_submissions(connection, entry)
-    past.set_back_comparisons(connection, entry)
-    return notes
 
 
 def _set_back_tasks(connection: Connection, entry: int) -> list[str]:

@@ -123,13 +123,13 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
 
 def _with_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
     """The readers and metrics that a manifest may name: the program's own, and those of the packages that it names."""
-    errors: list[tuple[str, InputError]] = []
-    with _collected(errors, "task.plugins"):
+    try:
         for package in manifest.task.plugins:
             if not any(of.offered(package) for of in (READERS, METRICS)):
                 raise InputError(f"{package} offers neither readers nor metrics; take it out")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
-    raise at_keys(errors, path)
+    except InputError as error:
+        raise at_keys([("task.plugins", error)], path) from None
 
 
 def _check_release(manifest: Manifest) -> None:

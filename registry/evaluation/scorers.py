@@ -11,7 +11,6 @@ import ast
 import io
 import tokenize
 from functools import cache
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from sqlalchemy import Connection
 
 from registry.identity import digest_json, short
 from registry.metrics import Metric
-from registry.plugins import package_of, versions
+from registry.plugins import installed_version, package_of, versions
 from registry.store.log.entries import entries
 
 Scorer = dict[str, str]  # `code`: the digest; of every library, by its name, the version
@@ -27,6 +26,7 @@ Scorer = dict[str, str]  # `code`: the digest; of every library, by its name, th
 _NAMES = {"registry.errors", "registry.values", "registry.version"}
 _OF_EXTRA = {"ir": ("ir-measures",), "meteor": ("pycocoevalcap",), "rouge": ("rouge-score", "nltk"),
              "speech": ("jiwer", "rapidfuzz")}
+_version = cache(installed_version)
 
 
 def scorer(metric: Metric) -> Scorer:
@@ -38,7 +38,7 @@ def scorer(metric: Metric) -> Scorer:
     libraries = [*(["sacrebleu"] if any("sacrebleu" in _imports(name) for name in modules) else []),
                  *_OF_EXTRA.get(original.extra, ())]
     return {"code": short(digest_json([[name, _code(name)] for name in sorted(modules)]))} | {
-        name: _version(name) for name in libraries} | versions([metric.name, original.name])
+        name: _version(name) or "none" for name in libraries} | versions([metric.name, original.name])
 
 
 def recorded(connection: Connection) -> dict[int, dict[str, Scorer]]:
@@ -99,11 +99,3 @@ def _code(module: str) -> str:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             lines[node.lineno - 1:node.end_lineno] = [""] * ((node.end_lineno or node.lineno) - node.lineno + 1)
     return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-@cache
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "none"

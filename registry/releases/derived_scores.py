@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.kept_items import ItemsOfRevision
+from registry.evaluation.scoring.kept_items import KeptItems
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.measure import Measured, measure, measure_labels
 from registry.evaluation.verifying.faults import Fault
@@ -71,7 +71,7 @@ def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     (found,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
                                         first, n_items)
     is_kept: Flags = np.any(present, axis=1)
-    kept = ItemsOfRevision(first, catalog.item_keys(connection, revision)).kept(is_kept)
+    kept = KeptItems.of(is_kept, first, catalog.item_keys(connection, revision))
     runs: list[Floats] = [found[is_kept, n] for n in range(found.shape[1])]
     if isinstance(metric, ConfusionMetric):
         labels = stored_labels(connection, revision)

@@ -40,9 +40,10 @@ def _warnings(plan: Plan) -> Iterator[str]:
     for board, needed in plan.of_few_units():
         unit, sides = board.settings.unit or "item", board.settings.alternative
         said = too_few_units(board.units, needed, unit, two_sided=sides == "two-sided")
-        alike.setdefault(said, []).append(board.name)
+        alike.setdefault(said, []).append(board.key.name)
     for of in plan.hopeless():
-        alike.setdefault(too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
+        said = too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed)
+        alike.setdefault(said, []).append(of.board.key.name)
     for said, names in alike.items():
         yield f"{listed(names, 1)}: {said}"
 

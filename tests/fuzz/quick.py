@@ -26,7 +26,7 @@ from registry.errors import InputError, one_line
 from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.join import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.one_submission import scores_of_submission
+from registry.evaluation.scoring.measure import scores_of_submission
 from registry.guessing.made import made
 from registry.items import by_key
 from registry.manifest import load_manifest

@@ -19,7 +19,7 @@ from registry.evaluation.ingest.gold_items import Name, check_names
 from registry.evaluation.ingest.join import Joined, disagreements, join
 from registry.evaluation.ingest.last_document import LastDocument
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
-from registry.evaluation.resolve import Load, ResolvedTask
+from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.item_statistics import computed
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
@@ -69,11 +69,6 @@ class Checked:
     def exit_code(self) -> int:
         """The exit status of a command that refuses what is wrong here; 0 where nothing is."""
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
-
-    @property
-    def refused(self) -> bool:
-        """Whether any file is refused."""
-        return self.exit_code != 0
 
     def refuse(self, error: RegistryError) -> None:
         """Note what is wrong with a task, which may be several things at once."""
@@ -147,14 +142,6 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
     return checked
 
 
-def _documents(submission: Declared, load: Load, checked: Checked) -> Sequence[Document]:
-    try:
-        return submission.loaded(load).documents
-    except InputError as error:
-        checked.refuse(error)
-        return ()
-
-
 def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
     """The items of every test set whose files are all right."""
     expected: dict[str, list[Item]] = {}
@@ -177,8 +164,7 @@ def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
             expected[test_set.name] = found
             checked.items[test_set.name] = len(found)
             if test_set.gold is not None:
-                checked.warnings += [str(remark.error(documents["gold"].path))
-                                     for remark in of_gold(found, task.readers[test_set.name])]
+                checked.warnings += of_gold(found, task.readers[test_set.name], documents["gold"].path)
     return expected
 
 
@@ -193,7 +179,12 @@ def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
     first: dict[tuple[str, str], Declared] = {}
     cache = LastDocument()  # one file may hold many systems
     for submission in submissions:
-        name, documents = submission.test_set.name, _documents(submission, cache.load, checked)
+        try:
+            documents = submission.loaded(cache.load).documents
+        except InputError as error:
+            checked.refuse(error)
+            continue
+        name = submission.test_set.name
         files = [_check(document, submission, items, checked) for document in documents]
         sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))

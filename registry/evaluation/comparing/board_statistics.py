@@ -15,7 +15,7 @@ from registry.evaluation.ingest.gold_items import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.label_numbers import LabelNumbers
-from registry.evaluation.scoring.run_averages import averaged, in_order_of_content, order_of_content
+from registry.evaluation.scoring.run_averages import averaged, order_of_content
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
@@ -131,7 +131,8 @@ class _Members:
         if self.labels is not None:
             assert isinstance(self.metric, ConfusionMetric)
             statistics = self.labels.counted(self.metric, stored)
-            self.digests.append(digest_array(in_order_of_content(self.labels.coded(stored))))
+            codes = self.labels.coded(stored)
+            self.digests.append(digest_array(codes[:, order_of_content(codes)]))
         if self.random_runs:
             order = order_of_content(statistics)
             ordered = statistics[:, order]

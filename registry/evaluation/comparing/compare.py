@@ -13,7 +13,6 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
-from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.family_results import Decisions, FamilyResults
@@ -21,7 +20,7 @@ from registry.evaluation.comparing.intervals import BoardIntervals
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import Vetted, tested_board, vet
+from registry.evaluation.comparing.vetting import Vetted, VettedBoard, vet
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, short
 from registry.manifest import Significance
@@ -95,8 +94,8 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     vetted = vet(connection, task_row, request) if vetted is None else vetted
     vetted.require()
     compared.warnings += vetted.warnings
-    shown = [digest for keys in families(vetted.keys)
-             for digest in _compare_family(connection, journal, vetted, keys, request, compared)]
+    shown = [digest for boards in families(vetted.boards)
+             for digest in _compare_family(connection, journal, boards, request, compared)]
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
     while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
@@ -106,30 +105,29 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     return compared
 
 
-def _compare_family(connection: Connection, journal: Journal, vetted: Vetted, keys: Sequence[BoardKey],
-                    request: Request, compared: Compared) -> list[str]:
+def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[VettedBoard], request: Request,
+                    compared: Compared) -> list[str]:
     """Compare the boards of one family; gives the digests of their comparisons, new or not."""
-    stood = [(key, digest := key.digest(request), vetted.there.get(digest)) for key in keys]
-    new = {digest: vetted.board(connection, key, request) for key, digest, there in stood if there is None}
+    new = {of.digest: of.taken(connection, request) for of in vetted if of.there is None}
     made: dict[str, Comparing] = {}
     if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too
-        boards = {digest: new[digest] if there is None else tested_board(connection, key, request)
-                  for key, digest, there in stood}
+        boards = {of.digest: new[of.digest] if of.there is None else of.taken(connection, request) for of in vetted}
         some = {digest: board for digest, board in boards.items() if board is not None}
         made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request, compared), strict=True))
     shown = []
-    for key, digest, there in stood:
+    for of in vetted:
+        key, there = of.key, of.there
         latest = comparisons.latest_sequence(
             connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
             facet=key.facet_name, alias=key.metric.alias)
         if there is None:
-            if digest not in made:
+            if of.digest not in made:
                 continue
-            made[digest].keep(digest, latest + 1)
+            made[of.digest].keep(of.digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
-            journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=digest)
-        shown.append(digest)
+            journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=of.digest)
+        shown.append(of.digest)
     return shown
 
 
@@ -179,27 +177,24 @@ class Comparing:
     family: FamilyResults
     compared: Compared
 
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.of.board
-
     def keep(self, digest: str, sequence: int) -> None:
         """Rank, and keep it all as a snapshot."""
-        pairs, decisions, connection = self.of.pairs, self.decisions, self.of.connection
+        board, pairs, connection, decisions = self.of.board, self.of.pairs, self.of.connection, self.decisions
         results, n_computed = pairs.results, int(pairs.computed.sum())
         self.compared.pairs_computed += n_computed
         self.compared.pairs_found += len(results) - n_computed
         significant = (decisions.adjusted <= self.of.settings.alpha) & (
             results["favours"] * results["difference"] > 0)
-        wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
-        wins[tuple(pairs.wins(significant).T)] = True
+        a, b = pairs.canonical.T
+        ahead = results["difference"] > 0
+        wins = np.zeros((len(board.members),) * 2, dtype=bool)
+        wins[a, b], wins[b, a] = significant & ahead, significant & ~ahead
         intervals = BoardIntervals(self.of)
         drawn = self.family.are_drawn or intervals.has_own
         self.compared.drawn |= drawn
         self.compared.shared |= drawn or self.of.test.name in STEP_DOWN
         comparison_id = self._keep_comparison(digest, sequence, intervals, drawn=drawn)
-        submissions = np.array([member.submission_id for member in self.board.members])
+        submissions = np.array([member.submission_id for member in board.members])
         insert_bulk(connection, models.comparison_pair, {
             "comparison_id": comparison_id, "position": np.arange(len(results)),
             "submission_a": submissions[pairs.a], "submission_b": submissions[pairs.b],
@@ -207,15 +202,15 @@ class Comparing:
             "p_adjusted": decisions.adjusted, "is_significant": significant, "is_resolved": decisions.resolved})
         if (overall := resolve_significance(self.of.settings)[1]) is not None:
             insert_many(connection, models.overall_result, [
-                {"comparison_id": comparison_id, "test": repr(overall), **asdict(overall.run(self.board.matrix))}])
+                {"comparison_id": comparison_id, "test": repr(overall), **asdict(overall.run(board.matrix))}])
         insert_many(connection, models.standing, [
             {"comparison_id": comparison_id, **row}
-            for row in _standings(self.board, wins, intervals.scores, self.of.request)])
+            for row in _standings(board, wins, intervals.scores, self.of.request)])
         intervals.keep_differences()
         self.compared.made += 1
 
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
-        board, key, settings, request = self.board, self.board.key, self.of.settings, self.of.request
+        board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request
         methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,

@@ -54,17 +54,17 @@ def _family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ..
                   tuple(key.digest(request, drawn=False) for key in keys), sum(pairs), absent)
 
 
-class _OfFamily(Protocol):
+class _OfBoard(Protocol):
     @property
-    def family(self) -> BoardFamily | None: ...
+    def key(self) -> BoardKey: ...
 
 
-Board = TypeVar("Board", bound=_OfFamily)
+Board = TypeVar("Board", bound=_OfBoard)
 
 
 def families(boards: Iterable[Board]) -> Iterator[list[Board]]:
     """The boards of each family, from boards of which those of one family follow each other."""
-    for family, group in groupby(boards, key=lambda board: board.family):
+    for family, group in groupby(boards, key=lambda board: board.key.family):
         of_family = list(group)
         yield from [of_family] if family is not None else ([board] for board in of_family)
 

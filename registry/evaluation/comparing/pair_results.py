@@ -58,12 +58,6 @@ class Pairs:
         """The members of each pair in the direction in which its result is kept, [pairs, 2]."""
         return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
 
-    def wins(self, significant: Flags) -> Ints:
-        """The better and the worse member by the results of the `significant` pairs [pairs], [such pairs, 2]."""
-        ahead = self.results["difference"][significant] > 0
-        pairs = self.canonical[significant]
-        return np.where(ahead[:, None], pairs, pairs[:, ::-1])
-
 
 @dataclass(frozen=True)
 class BoardResults:

@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
-from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import Vetted, tested_board
+from registry.evaluation.comparing.vetting import Vetted, VettedBoard, tested_board
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
@@ -39,9 +38,8 @@ class PlannedBoard:
     """A board that is to be made.
 
     Attributes:
-        name: Its name for people.
+        key: Which board it is.
         settings: Of the comparison, with numbers in the place of `auto`.
-        systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
         cell: The bytes that each of these numbers takes.
@@ -49,12 +47,10 @@ class PlannedBoard:
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
         units: How many units are swapped or resampled at the most.
         why_drawn: Why pairs are drawn that are computed elsewhere.
-        family: The boards that it is corrected together with, where there are such.
     """
 
-    name: str
+    key: BoardKey
     settings: Significance
-    systems: int
     new: int
     cells: int
     cell: int
@@ -62,17 +58,16 @@ class PlannedBoard:
     foresight: Foresight | None
     units: int = 0
     why_drawn: str = ""
-    family: BoardFamily | None = None
+
+    @property
+    def systems(self) -> int:
+        """How many take part."""
+        return len(self.key.members)
 
     @property
     def pairs(self) -> int:
         """How many pairs the family has."""
         return math.comb(self.systems, 2)
-
-    @property
-    def items(self) -> str:
-        """What it has in common with the boards of the same systems and items: all of its name but the metric."""
-        return self.name.rpartition(", ")[0]
 
     @property
     def by_pair(self) -> bool:
@@ -157,7 +152,8 @@ class Plan:
         for board in self.boards if self.test.swaps_units else ():
             settings = board.settings
             if board.foresight and settings.runs == "fixed":
-                of_all = board.family if settings.correction == "bonferroni" else None  # of Holm others may go first
+                # Of Holm others may go first.
+                of_all = board.key.family if settings.correction == "bonferroni" else None
                 pairs = board.pairs if of_all is None else of_all.pairs
                 needed = units_needed(pairs, settings.correction, settings.alpha,
                                       two_sided=settings.alternative == "two-sided")
@@ -170,10 +166,10 @@ class Plan:
         Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
         looked at by itself, as only pairs on the same items share alpha from the beginning.
         """
-        few = {board.name for board, _ in self.of_few_units()}
+        few = {board.key.name for board, _ in self.of_few_units()}
         for boards, share in self._corrected_together():
             first, pairs = boards[0], sum(board.pairs for board in boards)
-            if first.name in few:
+            if first.key.name in few:
                 continue
             drawn = sum(board.foresight.of_method("monte-carlo", board.pairs) if board.by_pair else board.pairs
                         for board in boards if board.foresight)
@@ -191,8 +187,8 @@ class Plan:
                 yield boards, 1.0
                 continue
             total = sum(board.pairs for board in boards)
-            for items in dict.fromkeys(board.items for board in boards):
-                group = [board for board in boards if board.items == items]
+            for items in dict.fromkeys(board.key.items for board in boards):
+                group = [board for board in boards if board.key.items == items]
                 yield group, sum(board.pairs for board in group) / max(1, total)
 
 
@@ -205,39 +201,37 @@ def plan(connection: Connection, vetted: Vetted, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test, vetted.kept(digest)) for key in vetted.keys
-                   if (digest := key.digest(request)) not in vetted.there)
+    boards = tuple(_planned(connection, of, request, test) for of in vetted.boards if of.there is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
     return replace(here, threads=request.execution.at_once) if is_work else here
 
 
-def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest,
-             board: Board | None) -> PlannedBoard:
-    n = len(key.members)
+def _planned(connection: Connection, of: VettedBoard, request: Request, test: PairTest) -> PlannedBoard:
+    key, n = of.key, len(of.key.members)
     request = key.request(request)
     settings, new = request.significance, _new_pairs(connection, key, request)
-    matrix, loading = (None, 0.0) if n < 2 else _few(connection, key, request, board)
+    matrix, loading = (None, 0.0) if n < 2 else _few(connection, of, request)
     if matrix is None:
-        return PlannedBoard(key.name, settings, n, new, 0, 0, 0.0, None)
+        return PlannedBoard(key, settings, new, 0, 0, 0.0, None)
     items, systems, columns = matrix.statistics.shape
     cells = items * columns
     cell = matrix.statistics.nbytes // (cells * systems)
     refused = test.refusal(matrix.by_unit)
     foresight = None if refused else foresee(test, matrix, request.of_pairs, Family(n, new))
     matrix = matrix.by_unit
-    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight, matrix.n_units,
-                        test.why_drawn(matrix), key.family)
+    return PlannedBoard(key, settings, new, cells, cell, loading, foresight, matrix.n_units, test.why_drawn(matrix))
 
 
-def _few(connection: Connection, key: BoardKey, request: Request, board: Board | None) -> tuple[Matrix | None, float]:
+def _few(connection: Connection, of: VettedBoard, request: Request) -> tuple[Matrix | None, float]:
     """A few systems of a board, which may be loaded already, and the processor seconds to load all that are not."""
-    few = [key.members[n] for n in few_systems(len(key.members))]
-    if board is not None:
-        return board.matrix.of_systems(sorted(map(board.members.index, few))), 0.0
+    members = of.key.members
+    few = [members[n] for n in few_systems(len(members))]
+    if of.loaded is not None:
+        return of.loaded.matrix.of_systems(sorted(map(of.loaded.members.index, few))), 0.0
     begun = time.process_time()
-    board = tested_board(connection, replace(key, members=few), request)
-    loading = (time.process_time() - begun) * len(key.members) / len(few)
+    board = tested_board(connection, replace(of.key, members=few), request)
+    loading = (time.process_time() - begun) * len(members) / len(few)
     return None if board is None else board.matrix, loading
 
 

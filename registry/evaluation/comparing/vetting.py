@@ -43,39 +43,39 @@ _KEPT = 2  # boards are handed on to be tested up to this part of the memory; ot
 
 
 @dataclass
-class Vetted:
-    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of.
+class VettedBoard:
+    """A board that was looked at.
 
-    `there` are the comparisons that are there already, by their digests.
+    Attributes:
+        key: Which board it is.
+        digest: Of its comparison.
+        there: The comparison, if it is there already.
+        loaded: The board to be tested, as long as it is kept.
     """
 
-    keys: list[BoardKey]
-    there: dict[str, ComparisonRow] = field(default_factory=dict)
+    key: BoardKey
+    digest: str
+    there: ComparisonRow | None
+    loaded: Board | None = None
+
+    def taken(self, connection: Connection, request: Request) -> Board | None:
+        """Give the board, which is kept no longer; None where no item is left of it."""
+        board, self.loaded = self.loaded, None
+        return board or tested_board(connection, self.key, request)
+
+
+@dataclass
+class Vetted:
+    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of."""
+
+    boards: list[VettedBoard] = field(default_factory=list)
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    _boards: dict[str, Board | None] = field(default_factory=dict)
-    _room: int = 0
 
     def require(self) -> None:
         """Raise what speaks against testing, of all boards at once."""
         if self.refusals:
             raise together(self.refusals)
-
-    def keep(self, digest: str, board: Board | None) -> None:
-        """Keep the board of a comparison to be tested, if there is room for it."""
-        arrays = () if board is None else (board.matrix.statistics, *(board.matrix.runs or ()))
-        if (size := sum(array.nbytes for array in arrays)) <= self._room:
-            self._boards[digest] = board
-            self._room -= size
-
-    def kept(self, digest: str) -> Board | None:
-        """Look at the board of a comparison, if it is kept."""
-        return self._boards.get(digest)
-
-    def board(self, connection: Connection, key: BoardKey, request: Request) -> Board | None:
-        """Give a board that was vetted, once; None where no item is left of it."""
-        digest = key.digest(request)
-        return self._boards.pop(digest) if digest in self._boards else tested_board(connection, key, request)
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
@@ -85,19 +85,22 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         UnknownNameError: The test or the correction is not known.
         MismatchError: A submission is not scored yet.
     """
-    vetted = Vetted(compared_keys(connection, task_row, request), _room=request.execution.memory // _KEPT)
-    for key in vetted.keys:
+    vetted, room = Vetted(), request.execution.memory // _KEPT
+    for key in compared_keys(connection, task_row, request):
         digest = key.digest(request)
-        if (there := catalog.find(connection, ComparisonRow, digest=digest)) is not None:
-            vetted.there[digest] = there
+        of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
+        vetted.boards.append(of)
+        if of.there is not None:
             continue
         try:
-            board = tested_board(connection, key, request)
-            vetted.keep(digest, board)
-            if board is None:
+            if (board := tested_board(connection, key, request)) is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
-            else:
-                vetted.warnings += [f"{key.name}: {warning}" for warning in _warnings(board, request)]
+                continue
+            size = sum(array.nbytes for array in (board.matrix.statistics, *(board.matrix.runs or ())))
+            if size <= room:
+                of.loaded = board
+                room -= size
+            vetted.warnings += [f"{key.name}: {warning}" for warning in _warnings(board, request)]
         except InputError as error:
             vetted.refusals.append(InputError(error.message, path=error.path, category="board"))
     return vetted

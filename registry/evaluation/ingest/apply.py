@@ -37,7 +37,6 @@ class Applied:
         gold: The test sets whose gold is new or changed, and which of both it is.
         changes: What happened to every submission, by its name `test_set/team/system@version`.
         drawn_seed: The seed that was drawn because nobody gave one.
-        version_before: The version that the task had, if it was there.
         warnings: What may be wrong.
         remarks: What is remarkable about submissions.
         of_registry: What may be wrong with what was in the registry before.
@@ -49,7 +48,6 @@ class Applied:
     gold: dict[str, Change] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
     drawn_seed: int | None = None
-    version_before: str | None = None
     warnings: list[str] = field(default_factory=list)
     remarks: list[InputError] = field(default_factory=list)
     of_registry: list[str] = field(default_factory=list)
@@ -74,8 +72,8 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     ingest.journal.read(task.root.manifest_name, digest(content))
     before = _apply_task(ingest, content, applied)
     if before is not None:
-        _move_deadlines(ingest, stored_manifest(before), applied)
-    stale = _apply_gold(ingest, applied)
+        _move_deadlines(ingest, stored_manifest(before.manifest), applied)
+    stale = _apply_gold(ingest, before, applied)
 
     def take(one: Declared) -> None:
         try:
@@ -168,18 +166,17 @@ def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
         applied.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 
-def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
-    """Bring in the gold of every test set; gives the test sets whose gold is refused."""
+def _apply_gold(ingest: Ingest, before: TaskRow | None, applied: Applied) -> set[str]:
+    """Bring in the gold of every test set of a task as it was; gives the test sets whose gold is refused."""
     task, stale = ingest.task, set[str]()
-    before = {row.name: row for row in catalog.test_sets(ingest.connection, ingest.task_id)}
+    test_sets = {row.name: row for row in catalog.test_sets(ingest.connection, ingest.task_id)}
     for test_set in task.manifest.test_set:
-        stored = before[test_set.name]
+        stored = test_sets[test_set.name]
         try:
-            revision = apply_gold(ingest, test_set, stored, applied.version_before, redeclared=applied.task_changed)
+            revision = apply_gold(ingest, test_set, stored, before, redeclared=applied.task_changed)
             if revision is not None:
                 applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
-                remarks = of_gold(ingest.items(revision), task.readers[test_set.name])
-                applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
+                applied.warnings += of_gold(ingest.items(revision), task.readers[test_set.name], test_set.gold or "")
         except RegistryError as error:
             ingest.refuse(error)
             stale.add(test_set.name)
@@ -197,11 +194,10 @@ def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     applied.remarks += remarks
 
 
-def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
-    """Bring in what the manifest declares of the task; gives its stored manifest of before, if there was one."""
+def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | None:
+    """Bring in what the manifest declares of the task; gives it as it was, if it was there."""
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
     row = catalog.find(connection, TaskRow, slug=manifest.task.id)
-    applied.version_before = None if row is None else row.version
     values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
               "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
@@ -229,7 +225,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
         ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
                      normalized=task.stored_digest, seed=values.get("seed"), **told(hiding))
-    return None if row is None else row.manifest
+    return row
 
 
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:

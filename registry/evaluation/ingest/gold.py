@@ -12,17 +12,17 @@ from registry.manifest import TestSet
 from registry.readers import Reader
 from registry.store import catalog, models, statistics
 from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TestSetRow
+from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
 from registry.store.rows import insert, insert_bulk, next_id
 
 
-def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, version_before: str | None, *,
+def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: TaskRow | None, *,
                redeclared: bool) -> int | None:
     """Bring the gold of a test set, `stored` before, into the registry; gives its revision where it is new or changed.
 
     The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
-    one before. Files that were read before are read again only where the task is `redeclared`, and may group items
-    by something else.
+    one `before`. Files that were read before are read again only where the task is `redeclared`, and may group items by
+    something else.
 
     Raises:
         InputError: See `read_gold`.
@@ -40,7 +40,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, version_be
     digest = gold_digest(reader, items)
     known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
-    if changed and version_before == task.manifest.task.version:
+    if changed and before is not None and before.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
             f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")

@@ -58,9 +58,7 @@ class ParseCache(LastDocument):
         """The items of a gold revision, in its order."""
         if gold_revision_id not in self._items:
             revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
-            digests = catalog.gold_sources(connection, gold_revision_id, revision.reader)
-            documents = {role: Document(role, sources.fetch(connection, d)) for role, d in digests.items()}
-            found = by_key(parse("reader", READERS, revision.reader).read_gold(documents), "gold")
+            _, found = kept_gold(connection, revision)
             self._items[gold_revision_id] = Items(found[k] for k in catalog.item_keys(connection, gold_revision_id))
         return self._items[gold_revision_id]
 
@@ -108,3 +106,11 @@ class ParseCache(LastDocument):
             self._read[submission_id] = answers
             self._kept += n
         return reader, documents, answers
+
+
+def kept_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
+    """The reader of a revision of the gold, and what it reads in the kept files: the items by their keys."""
+    reader: Reader = parse("reader", READERS, revision.reader)
+    digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
+    documents = {role: Document(role, sources.fetch(connection, digest)) for role, digest in digests.items()}
+    return reader, by_key(reader.read_gold(documents), "gold")

@@ -40,11 +40,10 @@ class Remark:
                           category=self.category)
 
 
-def of_gold(items: Sequence[Item], reader: Reader) -> list[Remark]:
-    """Say what is remarkable about a test set's gold."""
-    if (found := header(items, reader)) is None:
-        return []
-    return [_header(found, found.gold, reader)]
+def of_gold(items: Sequence[Item], reader: Reader, path: str) -> Iterator[str]:
+    """Say what is remarkable about a test set's gold, the file at `path`."""
+    if (found := header(items, reader)) is not None:
+        yield str(_header(found, found.gold, reader).error(path))
 
 
 def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, document: Document, *, missing: str,

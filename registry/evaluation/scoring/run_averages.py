@@ -70,11 +70,6 @@ def averaged(runs: Iterable[Floats], n_systems: int, steps: Steps, most: int = 2
     return Averages(averages, steps, multiple, totals, n_runs)
 
 
-def in_order_of_content(runs: Floats) -> Floats:
-    """The runs of a system, [items, runs, columns], in an order that does not depend on what they are called."""
-    return runs[:, order_of_content(runs)]
-
-
 def order_of_content(runs: Floats) -> list[int]:
-    """The places of the runs of a system in that order."""
+    """The places of a system's runs, [items, runs, columns], in an order that is the same whatever they are called."""
     return sorted(range(runs.shape[1]), key=lambda n: digest_array(runs[:, n]))

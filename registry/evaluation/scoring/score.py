@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Floats
 from registry.errors import InputError, Refuse, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scorers import scorer
-from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
+from registry.evaluation.scoring.kept_items import KeptItems
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.measure import measure, measure_labels
 from registry.evaluation.scoring.released import release
@@ -87,14 +88,16 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
 def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution, pending: Pending) -> int:
     """Score submissions, all of one gold revision; gives how many scores that are."""
     revision, n_scores = wanted[0].scoring.gold_revision_id, 0
-    items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0],
-                            [item.key for item in ingest.items(revision)])
+    first, _ = catalog.item_ids(ingest.connection, revision)
+    keys, kept = [item.key for item in ingest.items(revision)], None
     for one, computed in zip(wanted, compute(ingest, wanted, execution), strict=True):
         if isinstance(computed, list):
             ingest.refuse(together([InputError(f"{one.name}: {error}", category="score") for error in computed]))
             continue
+        if kept is None or not np.array_equal(kept.of_all, computed.kept):
+            kept = KeptItems.of(computed.kept, first, keys)
         for row, metric, of_runs in zip(one.declared, one.metrics, computed.statistics, strict=True):
-            pending.add(row.family, _kept(ingest, items.kept(computed.kept), one.scoring, row, metric, of_runs))
+            pending.add(row.family, _kept(ingest, kept, one.scoring, row, metric, of_runs))
             n_scores += 1
     return n_scores
 

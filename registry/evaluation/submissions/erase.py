@@ -57,8 +57,11 @@ def unmark(connection: Connection) -> None:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
-def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> Removed:
-    """Take out the rows of a team that was marked; gives how many went or were emptied, by table."""
+def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[Removed, set[str]]:
+    """Take out the rows of a team that was marked.
+
+    Gives how many went or were emptied, by table, and the signatures of studies that went.
+    """
     removed: Removed = {}
 
     def do(table: str, query: str) -> None:
@@ -78,9 +81,10 @@ def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) 
     do("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
     removed["source"] += _erase_manifests(connection, names)
     _erase_names(connection, do, team_id, names)
-    removed["study"] = _erase_studies(connection, task_id, names)
+    studies = _erase_studies(connection, task_id, names)
+    removed["study"] = len(studies)
     do("study_part", "DELETE FROM study_part")  # of studies that are not finished: they are made again
-    return {table: n for table, n in removed.items() if n}
+    return {table: n for table, n in removed.items() if n}, studies
 
 
 def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> None:
@@ -171,10 +175,10 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
                 name=other or names.replaced(row.name)))
 
 
-def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> int:
-    """Take out the studies of the task that have one of the names."""
-    table, gone = models.study, []
-    for row in connection.execute(table.select().where(table.c.task_id == task_id)):
-        gone += [row.study_id] if any(map(names.are_in, (row.signature, row.subject, row.result))) else []
+def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
+    """Take out the studies of the task that have one of the names; gives their signatures."""
+    table = models.study
+    gone = {row.study_id: row.signature for row in connection.execute(table.select().where(table.c.task_id == task_id))
+            if any(map(names.are_in, (row.signature, row.subject, row.result)))}
     connection.execute(table.delete().where(table.c.study_id.in_(gone)))
-    return len(gone)
+    return set(gone.values())

@@ -16,7 +16,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.identity import canonical_json
-from registry.manifest.about import FACTS
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def _names(connection: Connection, team_id: int, which: str) -> Iterable[str]:
 
 def _telling(attributes: Mapping[str, Any]) -> Iterable[str]:
     """What of a system's attributes tells whose it is; a word or two, such as "a baseline", others may say as well."""
-    texts = {name: value for name, value in attributes.items() if isinstance(value, str) and name in FACTS}
-    for name, value in texts.items():
-        if name in ("paper", "code") or (name == "description" and len(value.split()) > 2):
+    for name, value in attributes.items():
+        if isinstance(value, str) and (
+                name in ("paper", "code") or (name == "description" and len(value.split()) > 2)):
             yield value

@@ -97,9 +97,8 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
     purged = Purged(name, boards=_boards(connection))
     prefixes = tuple(f"{task.slug}/{test_set}/{team}/" for test_set, team in connection.exec_driver_sql("""
         SELECT test_set.name, team.name FROM test_set JOIN team USING (task_id) WHERE team_id = ?""", (team_id,)))
-    studies = _signatures(connection)
-    purged.removed = erase(connection, team_id, task.task_id, names)
-    entries, runs = redact(connection, journal, names, prefixes, studies - _signatures(connection))
+    purged.removed, studies = erase(connection, team_id, task.task_id, names)
+    entries, runs = redact(connection, journal, names, prefixes, studies)
     purged.entries = len(entries) + len(runs)
     tombstone = insert(connection, models.tombstone, task_id=task.task_id, team_id=team_id, name=name, salt=salt,
                        names=digests, run_id=journal.run_id(connection), created_at=now())
@@ -120,10 +119,6 @@ def _boards(connection: Connection) -> list[str]:
         SELECT DISTINCT concat_ws(', ', task || '/' || test_set, 'track ' || latest.track, latest.facet)
             || ': ' || metric
         FROM latest_comparison AS latest SEMI JOIN changed_comparison USING (comparison_id) ORDER BY ALL""").scalars())
-
-
-def _signatures(connection: Connection) -> set[str]:
-    return set(connection.execute(select(models.study.c.signature)).scalars())
 
 
 def _left(connection: Connection, names: TeamNames) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -32,7 +31,7 @@ def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes:
         studies: The signatures of studies that are gone.
     """
     runs, without_inputs = _blank_runs(connection, names)
-    event, blanked, again = models.event, list[int](), list[Mapping[str, Any]]()
+    event, blanked, again = models.event, list[int](), list[dict[str, Any]]()
     about: set[tuple[str, str]] = set()  # what else has to be said again, so that the last word stays the last
     for entry in connection.execute(select(event).order_by(event.c.event_id)).all():
         row = dict(entry._mapping)
@@ -47,10 +46,12 @@ def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes:
             blanked.append(row["event_id"])
         if not own and row["action"] != "end" and (named or (row["action"], row["subject"]) in about):
             about.add((row["action"], row["subject"]))
-            again.append({**row, "details": details})
+            said = {key: _without(key, value, names) if key in _FREE else value for key, value in details.items()}
+            said["said_in"] = row["event_id"]
+            again.append(journal.entry(connection, row["action"], row["subject"], **said))
     connection.execute(event.update().where(event.c.event_id.in_(blanked)).values(
         salt=None, actor=None, subject="", details="{}"))
-    append(connection, [_again(connection, journal, names, row) for row in again])
+    append(connection, again)
     _redact_declared(connection, names)
     return blanked, runs
 
@@ -66,12 +67,6 @@ def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], se
     connection.execute(run.update().where(run.c.run_id.in_(runs)).values(salt=None, parameters="{}"))
     connection.execute(run.update().where(run.c.run_id.in_(without_inputs)).values(inputs="{}"))
     return runs, without_inputs
-
-
-def _again(connection: Connection, journal: Journal, names: TeamNames, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What an entry said, to be said again without the names."""
-    details = {key: _without(key, value, names) if key in _FREE else value for key, value in row["details"].items()}
-    return journal.entry(connection, row["action"], row["subject"], **{**details, "said_in": row["event_id"]})
 
 
 def _without(key: str, value: Any, names: TeamNames) -> Any:

@@ -5,9 +5,10 @@ The manifest is the organiser's word: what it declares is neither late by the cl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, duration
 from registry.manifest import Manifest
@@ -16,8 +17,6 @@ from registry.store.log.entries import entries
 from registry.store.log.journal import Journal
 
 _MOVED = "the deadline was moved"
-
-Changes = list[tuple[str, bool]]  # of submissions by name: whether they are late now
 
 
 def lateness(manifest: Manifest, test_set: str, at: datetime) -> str | None:
@@ -38,16 +37,13 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
     Raises:
         InputError: It has; says when the next is possible.
     """
-    limits, table = manifest.submission, models.submission
+    limits = manifest.submission
     if limits.limit is None and limits.limit_per_day is None:
         return
-    of_team = select(table.c.created_at, models.test_set.c.name).join_from(
-        table, models.system, models.system.c.system_id == table.c.system_id).join(
-        models.team, models.team.c.team_id == models.system.c.team_id).join(
-        models.run, models.run.c.run_id == table.c.run_id).join(
-        models.test_set, models.test_set.c.test_set_id == table.c.test_set_id)
-    came = connection.execute(of_team.where(table.c.test_set_id == test_set_id, models.team.c.name == team,
-                                            models.run.c.command == "submit")).all()
+    came = connection.exec_driver_sql("""
+        SELECT submission.created_at, test_set.name FROM submission JOIN run USING (run_id)
+        JOIN test_set USING (test_set_id) JOIN system USING (system_id) JOIN team USING (team_id)
+        WHERE command = 'submit' AND test_set_id = ? AND team.name = ?""", (test_set_id, team)).all()
     if not came:
         return
     where = f"of team {team} to test set {came[0].name}"
@@ -65,27 +61,26 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
                          category="database")
 
 
-def follow_deadlines(connection: Connection, journal: Journal, task_id: int, manifest: Manifest) -> Changes:
+def follow_deadlines(connection: Connection, journal: Journal, task_id: int,
+                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
     """Where a deadline was moved, make late or in time what came by `registry submit` in between.
 
-    What somebody has declared late, or in time, stays so.
+    What somebody has declared late, or in time, stays so. Gives the names of those that are changed, and whether they
+    are late now.
     """
-    changes = []
+    came = {row.submission_id: row.created_at for row in connection.exec_driver_sql(
+        "SELECT submission_id, created_at FROM submission JOIN run USING (run_id) WHERE command = 'submit'")}
     for row in catalog.submissions(connection, task_id):
         if row.test_set not in [t.name for t in manifest.test_set] or not row.digest:  # of a team that was purged
             continue
-        came = connection.execute(select(models.submission.c.created_at).join(
-            models.run, models.run.c.run_id == models.submission.c.run_id).where(
-            models.submission.c.submission_id == row.submission_id, models.run.c.command == "submit")).scalar()
-        if came is None:
+        if row.submission_id not in came:
             continue
-        late = lateness(manifest, row.test_set, came) is not None
+        late = lateness(manifest, row.test_set, came[row.submission_id]) is not None
         name = f"{manifest.task.id}/{row.full_name}"
         if row.late != late and _is_by_clock(connection, name):
             catalog.set_values(connection, models.submission, row.submission_id, late=late)
             journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)
-            changes.append((name, late))
-    return changes
+            yield name, late
 
 
 def _is_by_clock(connection: Connection, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Difference:
-    """A row that two versions of some rows do not share: its key, and its other values in each, or None."""
+    """A row that two versions of some rows do not share: its key in what owns it, and its other values, or None."""
 
     key: dict[str, Any]
     before: dict[str, Any] | None
@@ -63,8 +63,8 @@ class Difference:
         return "altered", f"{column}{where and f' of {where}'} is {said}, and {derived} when derived again"
 
 
-def differences(connection: Connection, before: str, after: str, keys: Sequence[str]) -> Iterator[Difference]:
-    """Compare two versions of some rows.
+def differences(connection: Connection, before: str, after: str, keys: Sequence[str]) -> dict[Any, list[Difference]]:
+    """Compare two versions of some rows; gives what differs by what it belongs to, the first of the keys.
 
     Args:
         connection: To both.
@@ -77,7 +77,7 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
         FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
         GROUP BY ALL HAVING copies <> 0"""  # noqa: S608
     if connection.exec_driver_sql(f"{differing} LIMIT 1").first() is None:  # as mostly; all that follows takes longer
-        return
+        return {}
     order = ", ".join(f'"{name}"' for name in keys)
     found = connection.exec_driver_sql(f"""
         SELECT * FROM ({differing})
@@ -89,8 +89,11 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
         of_side = sides[row["copies"] < 0]
         for _ in range(min(abs(row["copies"]), _MOST)):
             of_side[of_key if of_key not in of_side else (*of_key, len(of_side))] = values
+    owned: dict[Any, list[Difference]] = {}
     for of_key in sorted(sides[0].keys() | sides[1].keys(), key=str):
-        yield Difference(dict(zip(keys, of_key, strict=False)), sides[0].get(of_key), sides[1].get(of_key))
+        owned.setdefault(of_key[0], []).append(Difference(
+            dict(zip(keys[1:], of_key[1:], strict=False)), sides[0].get(of_key), sides[1].get(of_key)))
+    return owned
 
 
 def deviation(before: Any, after: Any) -> float:
@@ -108,14 +111,6 @@ def deviation(before: Any, after: Any) -> float:
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return max(map(deviation, before, after), default=0.0)
     return 0.0 if before == after and type(before) is type(after) else math.inf
-
-
-def by_owner(found: Iterable[Difference], key: str) -> Iterable[tuple[Any, list[Difference]]]:
-    """Differences by what they belong to: by a column of their keys, which these are without then."""
-    owned: dict[Any, list[Difference]] = {}
-    for one in found:
-        owned.setdefault(one.key.pop(key), []).append(one)
-    return owned.items()
 
 
 def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: bool) -> Iterator[Fault]:

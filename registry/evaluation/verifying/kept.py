@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -11,16 +11,14 @@ from sqlalchemy import Connection, select
 from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.gold_items import gold_digest
+from registry.evaluation.ingest.parsed_cache import kept_gold
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest, digest_json
-from registry.items import by_key
-from registry.readers import READERS, Document, Reader
 from registry.store import catalog, models, sources
 from registry.store.log.entries import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
-from registry.values import parse
 
-Logged = Mapping[str, Sequence[Mapping[str, Any]]]  # by the submission's name: when it was added last, then all changes
+Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
 _PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
 
 
@@ -96,24 +94,20 @@ def verify_declared(ingest: Ingest, of_submissions: Logged) -> Iterator[Fault]:
 
 def logged_submissions(connection: Connection, slug: str) -> Logged:
     """What the log says of each submission to a task that it says was added."""
-    added, changed = dict[str, Mapping[str, Any]](), defaultdict[str, list[Mapping[str, Any]]](list)
-    for of in entries(connection, "submission-added", "submission-changed"):
-        if of.subject.startswith(f"{slug}/"):
-            if of.action == "submission-added":
-                added[of.subject] = of.details
-            else:
-                changed[of.subject].append(of.details)
-    return {name: (details, *changed[name]) for name, details in added.items()}
+    logged = {of.subject: dict(of.details) for of in entries(connection, "submission-added")
+              if of.subject.startswith(f"{slug}/")}
+    for of in entries(connection, "submission-changed"):
+        if of.subject in logged:
+            logged[of.subject] |= of.details
+    return logged
 
 
 def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
     """Read a revision of the gold again from its kept files, and hold all that is stored of it against that."""
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"
-    reader: Reader = parse("reader", READERS, revision.reader)
-    kept = catalog.gold_sources(connection, number, revision.reader)
-    documents = {role: Document(role, sources.fetch(connection, of)) for role, of in kept.items()}
-    items = list(by_key(reader.read_gold(documents), "gold").values())
+    reader, kept = kept_gold(connection, revision)
+    items = list(kept.values())
     found = gold_digest(reader, items)
     if found != revision.digest:
         yield Fault("altered", "gold", name, f"its kept files give the digest {found}, not {revision.digest}")
@@ -161,11 +155,9 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
     if name not in logged:
         yield Fault("missing", "log", name, "the log does not say that it was added")
         return
-    if logged[name][0]["source"] != ", ".join(document.digest for document in documents):
+    last = logged[name]
+    if last["source"] != ", ".join(document.digest for document in documents):
         yield Fault("altered", "submission", name, "its files are not those that the log names")
-    last = dict[str, Any]()
-    for said in logged[name]:
-        last |= said
     for key in _PROPERTIES:
         if last.get(key, getattr(one, key)) != getattr(one, key):
             yield Fault("altered", "submission", name, f"{key} is {getattr(one, key)!r}, and {last[key]!r} in the log")

@@ -15,7 +15,7 @@ from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
 from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, by_owner, differences, summarized
+from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.identity import canonical_json
 from registry.significance import Execution
 from registry.store import catalog
@@ -186,5 +186,5 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
             ("standing", _OF_COMPARISON.replace("{table}", "standing"), ("digest", "position")),
             ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
         before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
-        for digest, found in by_owner(differences(connection, before, after, keys), "digest"):
+        for digest, found in differences(connection, before, after, keys).items():
             yield from summarized(what, names[digest], found, elsewhere=digest in elsewhere)

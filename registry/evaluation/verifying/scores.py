@@ -18,7 +18,7 @@ from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, by_owner, differences, summarized
+from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.metrics import METRICS
 from registry.parallel.execution import Execution
 from registry.store import models
@@ -120,7 +120,7 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
         "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
         of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
-        for scoring_id, of_scoring in by_owner(all_of_them, "scoring_id"):
+        for scoring_id, of_scoring in all_of_them.items():
             some = [one for one in of_scoring if (scoring_id, one.key.get("metric_id")) not in stale]
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""

@@ -17,7 +17,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.derived import set_aside
 from registry.evaluation.verifying.faults import TOLERANCE, Fault
-from registry.evaluation.verifying.hiding import verify_hiding
+from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
     logged_submissions,
     verify_declared,
@@ -26,9 +26,12 @@ from registry.evaluation.verifying.kept import (
     verify_sources,
     verify_submission,
 )
-from registry.evaluation.verifying.ladder import verify_ladders
-from registry.evaluation.verifying.log import verify_log
-from registry.evaluation.verifying.purged import notes_on_purges, verify_tombstones, with_places_of_purged
+from registry.evaluation.verifying.log import (
+    notes_on_purges,
+    verify_log,
+    verify_tombstones,
+    with_places_of_purged,
+)
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results, of_families
@@ -206,11 +209,12 @@ def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
         some = random.SystemRandom().sample(found, min(int(results), len(found)))
         return sorted((row[0], row[1]) for row in some)
     known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in found}
-    if (one := known.get(results.rpartition("id:")[2])) is not None:
-        return [one]
+    asked = results.rpartition("id:")[2]
+    if asked in known:
+        return [known[asked]]
     studies = {str(signature).rpartition("id:")[2] for signature in connection.exec_driver_sql(
         "SELECT signature FROM study").scalars()}
-    if results.rpartition("id:")[2] not in studies:
+    if asked not in studies:
         raise UnknownNameError("comparison or study", results, known.keys() | studies)
     return []
 
