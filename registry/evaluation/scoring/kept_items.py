@@ -31,7 +31,7 @@ class KeptItems:
     def of(cls, kept: Flags, first: int, keys: Sequence[str]) -> KeptItems:
         """Those that are `kept` of a gold revision, whose items have these keys, and ids from the `first` on."""
         at = np.flatnonzero(kept)
-        of_kept = [keys[n] for n in at]
+        of_kept = [keys[n] for n in at.tolist()]
         by_key = np.array(sorted(range(len(at)), key=of_kept.__getitem__), dtype=np.int64)
         return cls(kept, first + at, by_key, digest_lines(sorted(of_kept)))
 
