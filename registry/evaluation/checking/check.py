@@ -93,8 +93,14 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
     items = _expected(task, checked)
     uncounted: list[Problem] = []  # told after what is wrong with the files
     for submission, runs in _sound(submissions, items, checked):
-        if submission.test_set.gold is not None:
-            uncounted += _uncounted(submission, items[submission.test_set.name], runs)
+        if submission.test_set.gold is None:
+            continue
+        name, policies = submission.test_set.name, submission.policies
+        scored = computed(items[name], [run.answers for run in runs], policies.missing, policies.metrics)
+        if isinstance(scored, list):
+            path = submission.documents[0].path
+            uncounted += [Problem(name, InputError(
+                error.message, path=path, item=error.item, category=error.category)) for error in scored]
     checked.problems += uncounted
     return checked
 
@@ -258,11 +264,3 @@ def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: S
     for error in submission.uncounted((item for item in items if item.key not in answered), path):
         problems.add(error)
     return None if problems.counts else Joined.of(items, assigned, reader, policies)
-
-
-def _uncounted(submission: Declared, items: Sequence[Item], runs: Sequence[Joined]) -> Iterator[Problem]:
-    """Refuse what a metric of the task cannot count."""
-    scored = computed(items, [run.answers for run in runs], submission.policies.missing, submission.policies.metrics)
-    for error in scored if isinstance(scored, list) else ():
-        yield Problem(submission.test_set.name, InputError(
-            error.message, path=submission.documents[0].path, item=error.item, category=error.category))
