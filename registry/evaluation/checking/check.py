@@ -245,8 +245,7 @@ def _at_once(document: Document, submission: Declared,
         if not isinstance(answers, AnswerColumns) or reader.declared(document).has_notes:
             return None
         joined = join(items, answers, reader, submission.policies, document.path)
-        uncounted = (item for item, answer in zip(items, joined.answers, strict=True) if answer is None)
-        if joined.n_missing and any(submission.uncounted(uncounted, document.path)):
+        if joined.n_missing and any(submission.uncounted(items, joined.answers, document.path)):
             return None
     except InputError:
         return None
@@ -260,7 +259,7 @@ def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: S
     assigned = reader.assign(items, answers, path)
     for error in disagreements(items, assigned, reader, policies, path):
         problems.add(error)
-    answered = {answer.key for answer in assigned}
-    for error in submission.uncounted((item for item in items if item.key not in answered), path):
+    answered = {answer.key: answer for answer in assigned}
+    for error in submission.uncounted(items, [answered.get(item.key) for item in items], path):
         problems.add(error)
     return None if problems.counts else Joined.of(items, assigned, reader, policies)
