@@ -93,8 +93,14 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
     items = _expected(task, checked)
     uncounted: list[Problem] = []  # told after what is wrong with the files
     for submission, runs in _sound(submissions, items, checked):
-        if submission.test_set.gold is not None:
-            uncounted += _uncounted(submission, items[submission.test_set.name], runs)
+        if submission.test_set.gold is None:
+            continue
+        name, policies = submission.test_set.name, submission.policies
+        scored = computed(items[name], [run.answers for run in runs], policies.missing, policies.metrics)
+        if isinstance(scored, list):
+            path = submission.documents[0].path
+            uncounted += [Problem(name, InputError(
+                error.message, path=path, item=error.item, category=error.category)) for error in scored]
     checked.problems += uncounted
     return checked
 
@@ -239,8 +245,7 @@ def _at_once(document: Document, submission: Declared,
         if not isinstance(answers, AnswerColumns) or reader.declared(document).has_notes:
             return None
         joined = join(items, answers, reader, submission.policies, document.path)
-        uncounted = (item for item, answer in zip(items, joined.answers, strict=True) if answer is None)
-        if joined.n_missing and any(submission.uncounted(uncounted, document.path)):
+        if joined.n_missing and any(submission.uncounted(items, joined.answers, document.path)):
             return None
     except InputError:
         return None
@@ -254,15 +259,7 @@ def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: S
     assigned = reader.assign(items, answers, path)
     for error in disagreements(items, assigned, reader, policies, path):
         problems.add(error)
-    answered = {answer.key for answer in assigned}
-    for error in submission.uncounted((item for item in items if item.key not in answered), path):
+    answered = {answer.key: answer for answer in assigned}
+    for error in submission.uncounted(items, [answered.get(item.key) for item in items], path):
         problems.add(error)
     return None if problems.counts else Joined.of(items, assigned, reader, policies)
-
-
-def _uncounted(submission: Declared, items: Sequence[Item], runs: Sequence[Joined]) -> Iterator[Problem]:
-    """Refuse what a metric of the task cannot count."""
-    scored = computed(items, [run.answers for run in runs], submission.policies.missing, submission.policies.metrics)
-    for error in scored if isinstance(scored, list) else ():
-        yield Problem(submission.test_set.name, InputError(
-            error.message, path=submission.documents[0].path, item=error.item, category=error.category))

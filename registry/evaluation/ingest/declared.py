@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -69,12 +69,12 @@ class Declared:
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
 
-    def uncounted(self, lacking: Iterable[Item], path: str) -> Iterator[InputError]:
+    def uncounted(self, items: Sequence[Item], answers: Sequence[Answer | None], path: str) -> Iterator[InputError]:
         """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
         metric = next((metric for metric in self.policies.metrics if not metric.has_worst), None)
         if metric is not None and self.policies.missing == "worst":
             yield from (InputError(metric.unanswered(item).message, path=path, item=item.key, category="missing")
-                        for item in lacking)
+                        for item, answer in zip(items, answers, strict=True) if answer is None)
 
     @property
     def documents(self) -> tuple[Document, ...]:

@@ -97,8 +97,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
     items = ingest.items(test_set.gold_revision_id)
     fitted = fit(items, one.reader, one.documents, one.policies, answers)
     for run, document in zip(fitted.joined, one.documents, strict=True):
-        lacking = (item for item, answer in zip(items, run.answers, strict=True) if answer is None)
-        for error in one.uncounted(lacking, document.path):
+        for error in one.uncounted(items, run.answers, document.path):
             raise error
     scoring_id = ingest.ledger.add_scoring(*key, n_missing=fitted.n_missing, run_id=ingest.run_id)
     add_fitted(ingest, scoring_id, test_set.gold_revision_id, one.reader, fitted)

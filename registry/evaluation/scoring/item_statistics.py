@@ -43,13 +43,14 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
     kept = np.ones(len(items), dtype=bool)
     for run in () if counted else runs:
         kept &= _there(run)
-    scored = items if kept.all() else list(compress(items, kept))
-    answers = [_of(run, kept) for run in runs]
+    if not kept.all():
+        items = list(compress(items, kept))
+        runs = [run.of(kept) if isinstance(run, JoinedColumns) else list(compress(run, kept)) for run in runs]
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:
         try:
-            statistics.append([_exact(metric, scored, run) for run in answers])
+            statistics.append([_exact(metric, items, run) for run in runs])
         except InputError as error:  # those that carry more do not travel between processes
             errors.append(InputError(error.message, item=error.item, category="score"))
     return errors or Computed(kept, statistics)
@@ -60,13 +61,6 @@ def _there(run: Sequence[Answer | None]) -> Flags:
     if isinstance(run, JoinedColumns):
         return run.there
     return np.array([answer is not None for answer in run], dtype=bool)
-
-
-def _of(run: Sequence[Answer | None], kept: Flags) -> Sequence[Answer | None]:
-    """The answers to the items that are kept."""
-    if kept.all():
-        return run
-    return run.of(kept) if isinstance(run, JoinedColumns) else list(compress(run, kept))
 
 
 def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:

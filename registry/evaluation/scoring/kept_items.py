@@ -28,7 +28,7 @@ class KeptItems:
     digest: str
 
     @classmethod
-    def of(cls, kept: Flags, first: int, keys: Sequence[str]) -> KeptItems:
+    def of(cls, kept: Flags, first: int, keys: list[str]) -> KeptItems:
         """Those that are `kept` of a gold revision, whose items have these keys, and ids from the `first` on."""
         at = np.flatnonzero(kept)
         of_kept = [keys[n] for n in at.tolist()]

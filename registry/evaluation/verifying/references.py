@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection
 
 from registry.errors import counted
 from registry.evaluation.verifying.faults import Fault
@@ -19,22 +19,15 @@ _KEYS = {"item": ("item_id",), "answer": ("answer_id",), "pair_result": ("pair_r
          "replicate_factor": ("submission_id", "replicate", "factor")}
 
 
-def _owners() -> dict[str, Table]:
-    """The table whose rows a column refers to, by the column's name."""
-    tables = models.metadata.tables
-    first = {next(iter(table.columns)).name: table for name, table in tables.items()
-             if next(iter(table.columns)).name == f"{name}_id"}
-    return first | {"digest": tables["source"]}
-
-
 def verify_references(connection: Connection) -> Iterator[Fault]:
     """Look for rows that refer to nothing, and for two rows with one key."""
-    owners = _owners()
-    tables = filled(connection, models.metadata.tables)
-    for table in (models.metadata.tables[name] for name in sorted(tables)):
+    tables = models.metadata.tables
+    owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
+    owners["digest"] = tables["source"]
+    for table in (tables[name] for name in sorted(filled(connection, tables))):
         for column in table.columns:
             key = _ALSO.get(column.name, column.name)
-            owner = owners.get(key)
+            owner = owners.get(key)  # the table whose rows the column refers to
             if owner is None or owner is table or (key == "digest" and column.name == "digest"):
                 continue
             n, such = connection.exec_driver_sql(f"""
