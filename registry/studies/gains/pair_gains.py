@@ -132,10 +132,11 @@ def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.
     Raises:
         UnknownNameError: No submission has the attribute.
     """
-    known: set[str] = set().union(*(case.attributes[system] for system in systems))
+    attributes = case.subject.attributes
+    known: set[str] = set().union(*(attributes[system] for system in systems))
     if attribute not in known:
         raise UnknownNameError("attribute of submissions", attribute, sorted(known))
-    return np.array([case.attributes[system].get(attribute) for system in systems], dtype=object)
+    return np.array([attributes[system].get(attribute) for system in systems], dtype=object)
 
 
 def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
