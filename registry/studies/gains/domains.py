@@ -8,13 +8,13 @@ no samples of the same population, so a small p need not carry over however larg
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.studies.board_study import BoardStudy, Case
@@ -92,6 +92,20 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
     return gains.where(defined), difference[defined] > 0
 
 
+def interval_of_share(right: Flags, drawn: Iterable[Ints], confidence: float) -> tuple[float, float]:
+    """The interval of the share of tests that are right; nan where all are, or none: so are they in all resamples.
+
+    Args:
+        right: Which are, [tests].
+        drawn: How often each test is taken in resamples, [tests] or [some resamples, tests] at a time.
+        confidence: Of the interval.
+    """
+    if right.all() or not right.any():
+        return math.nan, math.nan
+    with np.errstate(invalid="ignore"):  # a resample that takes none has no share
+        return interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
+
+
 def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
     """The bands of one domain's p-values that have pairs, and what another domain says of these."""
     confidence = case.request.significance.confidence
@@ -102,13 +116,8 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
         n, right = int(chosen.sum()), agree[chosen]
         if not n:
             continue
-        lowest = highest = math.nan
-        if right.any() and not right.all():
-            times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
-            some = times.any(axis=1)
-            shares = np.full(len(times), np.nan)
-            shares[some] = times[some] @ right / times[some].sum(axis=1)
-            lowest, highest = interval(shares, confidence)
+        times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
+        lowest, highest = interval_of_share(right, [times], confidence)
         yield {"tested_on": name, "other": other, "above": low, "up_to": high, "tests": n, "right": int(right.sum()),
                "share": float(right.mean()), "low": lowest, "high": highest}
 
