@@ -92,18 +92,21 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
     return gains.where(defined), difference[defined] > 0
 
 
-def interval_of_share(right: Flags, drawn: Iterable[Ints], confidence: float) -> tuple[float, float]:
-    """The interval of the share of tests that are right; nan where all are, or none: so are they in all resamples.
+def band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], confidence: float) -> Row:
+    """A band of p-values, and the share of its tests that are right with its interval.
 
     Args:
-        right: Which are, [tests].
-        drawn: How often each test is taken in resamples, [tests] or [some resamples, tests] at a time.
-        confidence: Of the interval.
+        band: Its ends.
+        right: Which of the tests in it are right, [tests].
+        drawn: How often each of them is taken in resamples, [tests] or [some resamples, tests] at a time.
+        confidence: Of the interval, which is nan where all are right, or none: so are they in all resamples.
     """
-    if right.all() or not right.any():
-        return math.nan, math.nan
-    with np.errstate(invalid="ignore"):  # a resample that takes none has no share
-        return interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
+    low = high = math.nan
+    if right.any() and not right.all():
+        with np.errstate(invalid="ignore"):  # a resample that takes none has no share
+            low, high = interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
+    return {"above": band[0], "up_to": band[1], "tests": len(right), "right": int(right.sum()),
+            "share": float(right.mean()) if len(right) else math.nan, "low": low, "high": high}
 
 
 def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
@@ -111,15 +114,11 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
     confidence = case.request.significance.confidence
     gains, agree = agreeing(gains, domains[name], domains[other])
     drawn = resampled_systems(len(domains[name].members), case.settings.seed)
-    for low, high in pairwise(BANDS):
-        chosen = inside(gains.p, low, high)
-        n, right = int(chosen.sum()), agree[chosen]
-        if not n:
-            continue
-        times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
-        lowest, highest = interval_of_share(right, [times], confidence)
-        yield {"tested_on": name, "other": other, "above": low, "up_to": high, "tests": n, "right": int(right.sum()),
-               "share": float(right.mean()), "low": lowest, "high": highest}
+    for band in pairwise(BANDS):
+        chosen = inside(gains.p, *band)
+        if chosen.any():
+            times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
+            yield {"tested_on": name, "other": other} | band_row(band, agree[chosen], [times], confidence)
 
 
 def _reading(rows: Sequence[Row], alpha: float) -> list[str]:
