@@ -18,7 +18,7 @@ from registry.metrics.confusion import label_code
 from registry.metrics.matches import MatchMetric
 from registry.readers import Conllu, Document
 from registry.significance import TESTS, StatisticMatrix
-from registry.studies.advise import VARIANTS, Shape, preferred, verdict
+from registry.studies.advise import VARIANTS, in_words, preferred, verdict
 from tests.required_options import REQUIRED
 
 N = 200
@@ -163,7 +163,7 @@ def verdicts(metric):
         by_response = test.units[0] == "response" and single is not None
         said = verdict(test, single if by_response else matrix, "response" if by_response else "item")
         found[repr(test)] = said
-    return Shape.of(matrix).what, repr(preferred(matrix, Shape.of(matrix))[0]), found
+    return in_words(matrix), repr(preferred(matrix)[0]), found
 
 
 def metrics():

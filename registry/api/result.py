@@ -84,12 +84,11 @@ class Result(Shown):
                 rows = cursor.fetchmany(_SHOWN + 1)
             total = len(rows) if len(rows) <= _SHOWN else count_of(cursor, self._query)
         self._counted = total
-        shown = [dict(enumerate(row)) for row in rows[:_SHOWN]]
-        columns = [Column(str(n), name, _cell, right=all(isinstance(row[n], int | float | None) for row in shown))
-                   for n, name in enumerate(self.columns)]
+        shown = [dict(zip(self.columns, row, strict=True)) for row in rows[:_SHOWN]]
+        columns = [Column(name, name, _cell, right=all(isinstance(row[name], int | float | None) for row in shown))
+                   for name in self.columns]
         more = f"{_SHOWN} of " if total > _SHOWN else ""
-        return Table([{str(n): value for n, value in row.items()} for row in shown], columns,
-                     captions=(f"{more}{counted(total, 'row')}",))
+        return Table(shown, columns, captions=(f"{more}{counted(total, 'row')}",))
 
     def numpy(self) -> dict[str, NDArray[Any]]:
         """The columns as arrays, [rows] each; NULL is nan among floats, and masked in columns of other types."""

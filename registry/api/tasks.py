@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -85,9 +85,6 @@ class Tasks(Shown, Sequence[Task]):
         if which not in known:
             raise UnknownNameError("task", which, known)
         return known[which]
-
-    def __iter__(self) -> Iterator[Task]:
-        return iter(self._found)
 
     @property
     def _table(self) -> Table:

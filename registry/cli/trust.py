@@ -78,7 +78,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.store.database import Database
     from registry.store.log.journal import Journal
     from registry.store.upkeep.backup import copy
-    from registry.studies import STUDIES
+    from registry.studies import study_named
     from registry.studies.verify import verify_studies
 
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +93,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
         if not any(fault.of == "table" for fault in verified.faults):
-            verify_studies(copied, task, results, how, verified, lambda name: STUDIES[name].load())
+            verify_studies(copied, task, results, how, verified, study_named)
         if verified.faults and not organiser.get():
             with copied.reading() as connection:
                 verified.conceal(connection)

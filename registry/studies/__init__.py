@@ -13,7 +13,7 @@ of test sets     planning.power; of several: suites: suite, macro_average (both 
 what is written  planning.synthesize (a task to plan with), planning.training_sets: no studies that are kept
 
 `STUDIES` has a line for each: a new one is a file and a line. As a command line lists them all, none is imported before
-it is asked for.
+it is asked for. Where options turn a study into another one (`Study.meant`), that one is among `MEANT`.
 """
 
 from __future__ import annotations
@@ -60,3 +60,11 @@ STUDIES = {
     "suite": Known("suites.suite", "Suite", "Say which ranks systems may have over several test sets."),
     "macro-average": Known("suites.macro_average", "Macro", "Say which averages over test sets differ."),
 }
+MEANT = {
+    "domains": Known("gains.domains", "Domains", "Say whether gains carry over to other test sets."),
+}
+
+
+def study_named(name: str) -> type[Study]:
+    """The study of a name, also one that has no command of its own."""
+    return (STUDIES | MEANT)[name].load()

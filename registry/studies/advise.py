@@ -46,6 +46,7 @@ from registry.values import parse
 NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
 _LOOKED_AT = 8  # neighbours that show whether swaps can be counted
 FEW_CLUSTERS = 30  # below which studentized swaps of clusters hold their level best (docs/validity.md)
+_SHARE = "the share of units that are right"
 VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("studentized"))
 
 
@@ -80,22 +81,22 @@ class Advise(BoardStudy):
         """Judge every test."""
         board, unit = case.board, case.request.significance.unit
         matrix = board.matrix.by_unit
-        shape = Shape.of(matrix)
+        what = in_words(matrix)
         known = [*(test() for test in TESTS.values()), *VARIANTS]
         verdicts = {test: verdict(test, matrix, unit) for test in known}
-        advised = next((test for test in preferred(matrix, shape, unit) if verdicts[test].how == "valid"), None)
+        advised = next((test for test in preferred(matrix, unit) if verdicts[test].how == "valid"), None)
         tables: dict[str, list[Row]] = {
             "tests": [{"test": repr(test), "verdict": said.how, "recommended": test == advised, "why": said.why}
                       for test, said in verdicts.items()],
-            "steps": list(_steps(matrix, shape, advised, case.settings)),
+            "steps": list(_steps(matrix, what, advised, case.settings)),
             "facts": [{"fact": fact, "value": str(value)}
-                      for fact, value in _facts(board, matrix, shape, case.request.significance.alpha)]}
+                      for fact, value in _facts(board, matrix, what, case.request.significance.alpha)]}
         if self.explain is not None:
             test = parse("test", TESTS, self.explain)
             said = verdict(test, matrix, unit)
             here = {"about": "here", "text": f"{said.how}: {said.why}"}
             tables = {"explanation": [*explanation(test), here]} | tables
-        return Finding(tables, _reading(case, matrix, shape, advised))
+        return Finding(tables, _reading(case, matrix, what, advised))
 
 
 @dataclass(frozen=True)
@@ -106,36 +107,13 @@ class Verdict:
     why: str
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What of a matrix (by unit) decides on its tests.
-
-    Attributes:
-        mean: Whether the score is the mean of the units' scores.
-        categorical: Whether units are only ever one of two things.
-        quotient: Whether the score is a quotient of sums.
-        correlation: Whether it is one of predictions with gold values.
-    """
-
-    mean: bool
-    categorical: bool
-    quotient: bool
-    correlation: bool
-
-    @classmethod
-    def of(cls, matrix: Matrix) -> Shape:
-        """Look at a matrix."""
-        correlation = isinstance(matrix, PairMatrix)
-        return cls(matrix.is_mean, not correlation and is_categorical(matrix), matrix.quotient is not None, correlation)
-
-    @property
-    def what(self) -> str:
-        """The shape in words."""
-        if self.correlation:
-            return "a correlation with gold values"
-        if self.mean:
-            return "the share of units that are right" if self.categorical else "the mean of the units' scores"
-        return "a quotient of sums over units" if self.quotient else "a function of sums over units"
+def in_words(matrix: Matrix) -> str:
+    """What the score of a matrix (by unit) is."""
+    if isinstance(matrix, PairMatrix):
+        return "a correlation with gold values"
+    if matrix.is_mean:
+        return _SHARE if is_categorical(matrix) else "the mean of the units' scores"
+    return "a function of sums over units" if matrix.quotient is None else "a quotient of sums over units"
 
 
 def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
@@ -149,7 +127,7 @@ def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     return Verdict("valid", test.assumes)
 
 
-def preferred(matrix: Matrix, shape: Shape, unit: str | None = None) -> tuple[PairTest, ...]:
+def preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
     """The tests to take, the first that is valid.
 
     Permutation, which needs no population and counts the swaps of quotients; studentized where systems are not
@@ -165,10 +143,10 @@ def preferred(matrix: Matrix, shape: Shape, unit: str | None = None) -> tuple[Pa
         return (Crossed(),)
     if matrix.judged is not None:
         return PredictionPowered(), Bootstrap(), Permutation()
-    drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
+    drawn = matrix.quotient is None and not isinstance(matrix, PairMatrix) and matrix.n_units >= FEW
     if drawn:
         return Bootstrap(), Permutation()
-    if unit == "cluster" and shape.quotient and not shape.mean and matrix.n_units < FEW_CLUSTERS:
+    if unit == "cluster" and matrix.quotient is not None and not matrix.is_mean and matrix.n_units < FEW_CLUSTERS:
         return Permutation(studentized=True), Permutation()
     return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum()
 
@@ -183,32 +161,32 @@ def explanation(test: PairTest) -> list[Row]:
     return [{"about": about, "text": text} for about, text in said.items()]
 
 
-def _steps(matrix: Matrix, shape: Shape, advised: PairTest | None, settings: Settings) -> Iterator[Row]:
+def _steps(matrix: Matrix, what: str, advised: PairTest | None, settings: Settings) -> Iterator[Row]:
     """The decision tree of Figure 1, with what is known here."""
     n = n_telling(matrix)
     if matrix.judged is not None:
         known, because = "nearly", (f"means over the {n} units that people looked at are nearly normal: "
                                     "prediction-powered takes t with the degrees of freedom of these")
-    elif shape.mean and shape.categorical:
+    elif what == _SHARE:
         known, because = "yes", ("of the units that only one of two systems gets right, either's number is binomial: "
                                  "McNemar's exact test, which permutation is here")
-    elif shape.mean and n >= NORMAL_FROM:
+    elif matrix.is_mean and n >= NORMAL_FROM:
         known, because = "nearly", (f"the mean of {n} units is nearly normal (central limit theorem): t is valid; "
                                     "permutation needs no such argument")
-    elif shape.correlation:
+    elif isinstance(matrix, PairMatrix):
         known, because = "nearly", ("for normal values; williams and steiger rest on it, and on ranks reject too often "
                                     "where correlations are high")
     else:
-        known, because = "no", (f"{n} units are too few for their mean to be surely normal" if shape.mean else
-                                f"the score is {shape.what}, not a mean of units")
+        known, because = "no", (f"{n} units are too few for their mean to be surely normal" if matrix.is_mean else
+                                f"the score is {what}, not a mean of units")
     yield {"question": "Does the statistic come from a known distribution?", "answer": known, "because": because}
     small, looked = n < FEW, "" if matrix.judged is None else " that people looked at"
     yield {"question": "Is the data small?", "answer": "yes" if small else "no", "because": (
         f"{n} units{looked} are fewer than {FEW}: the bootstrap rejects too often (footnote 3)" if small else
         f"{n} units{looked} are {FEW} or more: the bootstrap may be used as well")}
     yield {"question": "Is it too large to sample?", "answer": "no", "because": (
-        _how_swapped(matrix, settings) if shape.quotient else
-        "swaps are drawn; a standardized prediction is swapped in whole units" if shape.correlation else
+        _how_swapped(matrix, settings) if matrix.quotient is not None else
+        "swaps are drawn; a standardized prediction is swapped in whole units" if isinstance(matrix, PairMatrix) else
         "swaps or resamples are drawn for all pairs together")}
     yield {"question": "So which test?", "answer": "none" if advised is None else repr(advised),
            "because": "no test is valid; see the verdicts" if advised is None else advised.assumes}
@@ -226,10 +204,10 @@ def _how_swapped(matrix: Matrix, settings: Settings) -> str:
         f"swaps are {drawn}")
 
 
-def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator[tuple[str, object]]:
+def _facts(board: Board, matrix: Matrix, what: str, alpha: float) -> Iterator[tuple[str, object]]:
     """What the board says of itself; ties and normality are those of neighbours on it."""
     cluster = board.key.test_set.cluster_attribute
-    yield "metric", f"{board.key.metric.name}: {shape.what}"
+    yield "metric", f"{board.key.metric.name}: {what}"
     yield "family of statistics", matrix.family or board.metric.family
     yield "items", len(board.items)
     yield "units", matrix.n_units
@@ -239,7 +217,7 @@ def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator
     yield "systems", len(board.members)
     neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
     yield "differing units of neighbours", _range([o.n_discordant for o in neighbours])
-    if shape.correlation:
+    if isinstance(matrix, PairMatrix):
         return
     gains = [unit_differences(o)[0] for o in neighbours]
     yield "ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)])
@@ -260,11 +238,11 @@ def _range(values: Sequence[float]) -> str:
     return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
-def _reading(case: Case, matrix: Matrix, shape: Shape, advised: PairTest | None) -> list[str]:
+def _reading(case: Case, matrix: Matrix, what: str, advised: PairTest | None) -> list[str]:
     board, test = case.board, case.test
     unit = case.request.significance.unit or "item"
     looked = "" if matrix.judged is None else f", {n_telling(matrix)} of which people looked at"
-    said = [f"The score is {shape.what}, here {counted(matrix.n_units, unit)}{looked}: "
+    said = [f"The score is {what}, here {counted(matrix.n_units, unit)}{looked}: "
             + ("no test is valid without a warning." if advised is None else f"take {advised!r}.")]
     declared = verdict(test, matrix, unit)
     said.append(f"The test that the task declares, {test!r}, is " + (

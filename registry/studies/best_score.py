@@ -21,13 +21,12 @@ def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
     if found is None:
         return [], []
     sign = -1 if board.matrix.lower_is_better else 1
-    ends = {name: tuple(sorted((sign * low, sign * high))) for name, low, high in (
-        ("", found.low, found.high), ("corrected_", found.corrected_low, found.corrected_high))}
+    low, high = sorted((sign * found.low, sign * found.high))
+    corrected_low, corrected_high = sorted((sign * found.corrected_low, sign * found.corrected_high))
     member = board.members[found.system]
     row: Row = {"system": member.system, "submission": member.name, "of": len(board.members),
-                "score": sign * found.score, "error": found.error, "low": ends[""][0], "high": ends[""][1],
-                "corrected": sign * found.corrected, "corrected_low": ends["corrected_"][0],
-                "corrected_high": ends["corrected_"][1]}
+                "score": sign * found.score, "error": found.error, "low": low, "high": high,
+                "corrected": sign * found.corrected, "corrected_low": corrected_low, "corrected_high": corrected_high}
     return [row], [*_doubts_of_winner(influences, found.system)]
 
 

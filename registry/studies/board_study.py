@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
@@ -31,15 +31,18 @@ class Case:
 
     Attributes:
         boards: One, or those of all test sets that a study joins: of one metric and track, in the order of the task.
-        attributes: Of every submission, by its full name: team, kind, and what the manifest declares.
-        request: How the task is compared: the settings of significance with their seed, and who computes.
+        subject: What they were loaded for.
         parts: For work that takes long.
     """
 
     boards: tuple[Board, ...]
-    attributes: Mapping[str, Mapping[str, str]]
-    request: Request
-    parts: Parts = field(default_factory=Parts)
+    subject: BoardSubject
+    parts: Parts
+
+    @property
+    def request(self) -> Request:
+        """How the task is compared: the settings of significance with their seed, and who computes."""
+        return self.subject.request
 
     @property
     def board(self) -> Board:
@@ -95,10 +98,10 @@ class BoardStudy(Study):
         if self.scope == "board":
             groups: Iterable[Sequence[BoardKey]] = ([key] for key in keys)
         else:
-            metrics = list(dict.fromkeys(key.metric.alias for key in keys))
+            metrics = request.metrics or ()
 
-            def together(key: BoardKey) -> tuple[int, bool, str]:
-                return metrics.index(key.metric.alias), key.track is not None, key.track or ""
+            def together(key: BoardKey) -> tuple[int, str]:
+                return metrics.index(key.metric.alias), key.track or ""
 
             groups = (list(of) for _, of in groupby(sorted(keys, key=together), key=together))
         for some in groups:
@@ -110,7 +113,10 @@ class BoardStudy(Study):
 
 @dataclass(frozen=True, eq=False)
 class BoardSubject:
-    """The boards that one study looks at, by what tells them apart."""
+    """The boards that one study looks at, by what tells them apart.
+
+    `attributes` are those of every submission, by its full name: team, kind, and what the manifest declares.
+    """
 
     study: BoardStudy
     keys: tuple[BoardKey, ...]
@@ -141,7 +147,7 @@ class BoardSubject:
             loaded = [by_response(connection, board) for board in loaded]
         if not self.study.unequal:
             loaded = [even(board) for board in loaded]
-        return Case(tuple(loaded), self.attributes, self.request, parts)
+        return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
         """The signature of the study of these boards."""

@@ -8,7 +8,7 @@ does no harm to their order; one of some systems alone does, where nobody correc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import ClassVar
 
@@ -78,8 +78,7 @@ class Judge(BoardStudy):
                      "error_of_scores": error_of(moved[a] - moved[b], units)}
                     for (a, b), row, p in zip(combinations(range(len(names)), 2), pairs, adjusted, strict=True)]
         return Finding({"systems": told, "pairs": compared}, _reading(told, compared, alpha),
-                       [*_favoured(told, alpha, metric.better), *_no_sample(scored, names, units), *_few(told),
-                        *_of_rare_errors(scored, names, items)])
+                       [*_doubts(case, told, scored, items)])
 
 
 def corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, alpha: float) -> Row:
@@ -124,11 +123,20 @@ def _correlation(statistics: Floats) -> float:
     return float((w * x * y).sum()) / spread if spread else math.nan
 
 
-def _favoured(rows: Sequence[Row], alpha: float, better: str) -> list[str]:
-    sign = -1 if better == "lower" else 1
-    told = [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]
-    return [f"the judge does not treat all systems alike: beyond what it gives to all it favours, or where negative "
-            f"disfavours, {', '.join(told)}; do not rank by its scores alone"] if told else []
+def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[str]:
+    """Whom the judge favours, where items are no sample, where they are few, and where the judge hardly ever errs."""
+    alpha, matrix = case.request.significance.alpha, case.board.matrix
+    names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
+    if told := [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]:
+        yield (f"the judge does not treat all systems alike: beyond what it gives to all it favours, or where negative "
+               f"disfavours, {', '.join(told)}; do not rank by its scores alone")
+    yield from _no_sample(scored, names, matrix.units)
+    least = min(row["labelled"] for row in rows)
+    if least < FEW_LABELLED:
+        yield (f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, "
+               "and p-values are too small")
+    if told := [name for name, of in zip(names, scored, strict=True) if hangs_on_few_errors(of, items)]:
+        yield f"of {', '.join(told)} {RARE}"
 
 
 def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[str]:
@@ -157,17 +165,6 @@ def _chance_as_sample(of: Floats, units: Ints | None) -> float:
         return 1.0
     largest = float((weights * np.abs(above)).max() / w)
     return min(1.0, 2 * math.exp(-off**2 / 2 / (variance + largest * off / 3)))
-
-
-def _of_rare_errors(scored: Floats, names: Sequence[str], items: JudgedItems) -> list[str]:
-    told = [name for name, of in zip(names, scored, strict=True) if hangs_on_few_errors(of, items)]
-    return [f"of {', '.join(told)} {RARE}"] if told else []
-
-
-def _few(rows: Sequence[Row]) -> list[str]:
-    least = min(row["labelled"] for row in rows)
-    return [f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, and "
-            "p-values are too small"] if least < FEW_LABELLED else []
 
 
 def _reading(systems: Sequence[Row], pairs: Sequence[Row], alpha: float) -> list[str]:

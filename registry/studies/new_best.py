@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
 from registry.errors import InputError, counted
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
 from registry.significance.assumptions import one_sided_misuses
@@ -29,7 +30,7 @@ from registry.store import catalog
 from registry.store.row_types import TaskRow
 from registry.studies.best_score import said_of_winner, winner_rows
 from registry.studies.board_study import BoardStudy, BoardSubject, Case
-from registry.studies.study import Choice, Finding, Parts, Row, option
+from registry.studies.study import Choice, Finding, Row, option
 
 _DRAWS = 100_000
 _USUAL_STEP = 0.01  # of a Ladder
@@ -68,7 +69,7 @@ class NewBest(BoardStudy):
                 declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
                 yield replace(found, step=_USUAL_STEP if declared is None else declared)
 
-    def run(self, case: HistoryCase) -> Finding:
+    def run(self, case: Case) -> Finding:
         """Test the submissions in the order in which they came.
 
         Raises:
@@ -77,7 +78,8 @@ class NewBest(BoardStudy):
         matrix = case.board.matrix.by_unit
         if reason := case.test.refusal(matrix):
             raise InputError(reason)
-        history = _History.of(case)
+        assert isinstance(case.subject, HistorySubject)  # as `subjects` gives them
+        history = _History.of(case, case.subject)
         shown = self._shown(history) if self.release == "ladder" else None
         found = self._decided(history, shown, case.request.significance.alpha)
         rows = list(history.rows(found, shown))
@@ -88,14 +90,14 @@ class NewBest(BoardStudy):
                        [*warnings, *doubts])
 
     def _shown(self, history: _History) -> Shown:
-        sign = -1 if history.case.board.matrix.lower_is_better else 1
+        sign = -1 if history.board.matrix.lower_is_better else 1
         scores = history.scores[~np.isnan(history.scores)]
         if self.lowest >= self.highest or (len(scores) and not self.lowest <= scores.min() <= scores.max()
                                            <= self.highest):
             raise InputError(f"scores are not all from {self.lowest:g} to {self.highest:g}; --lowest and --highest say "
                              "between which the metric lies")
-        if history.case.step:
-            found = ladder(sign * history.scores, history.case.step)
+        if history.step:
+            found = ladder(sign * history.scores, history.step)
         else:
             found = ladder_by_errors(sign * history.scores, history.error, self._grain(history))
         return Shown(sign * found.scores, found.raised | history.is_left_out)  # what was left out may have been shown
@@ -108,9 +110,9 @@ class NewBest(BoardStudy):
 
     def _grain(self, history: _History) -> float:
         """What the Ladder rounds scores to."""
-        return history.case.step or (self.highest - self.lowest) / history.case.board.matrix.n_units
+        return history.step or (self.highest - self.lowest) / history.board.matrix.n_units
 
-    def _reading(self, rows: list[Row], case: HistoryCase) -> list[str]:
+    def _reading(self, rows: list[Row], case: Case) -> list[str]:
         new, alpha = [row["submission"] for row in rows if row["new_best"]], case.request.significance.alpha
         said = [f"{counted(len(new), 'submission is a new best', 'submissions are new bests')}, each better than all "
                 f"before it{': ' + ', '.join(new) if new else ''}."]
@@ -125,39 +127,23 @@ class NewBest(BoardStudy):
 
 
 @dataclass(frozen=True, eq=False)
-class HistoryCase(Case):
-    """A board of all versions, whose `places` in the order in which they came are by the submissions' names.
+class HistorySubject(BoardSubject):
+    """A board of all versions.
 
-    `step` is the Ladder's.
-    Places are from 0, and those of versions that are withdrawn or not scored count: alpha was spent on them.
+    Attributes:
+        order: Their names in the order in which they came; empty where one is withdrawn or not scored, and counts
+            all the same: alpha was spent on it.
+        step: The Ladder's.
     """
 
-    places: Mapping[str, int] = field(default_factory=dict)
-    submitted: int = 0
-    step: float = _USUAL_STEP
-
-
-@dataclass(frozen=True, eq=False)
-class HistorySubject(BoardSubject):
-    """A board of all versions, with their `places` among so many that were `submitted`."""
-
-    places: Mapping[str, int] = field(default_factory=dict)
-    submitted: int = 0
+    order: tuple[str, ...] = ()
     step: float = _USUAL_STEP
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """What the board is identified by, and the order of time."""
-        return {**super().identity, "places": sorted(self.places.items()), "submitted": self.submitted,
-                "step": self.step}
-
-    def load(self, connection: Connection, parts: Parts) -> HistoryCase | None:
-        """The board with its statistics; None where no item is left of it."""
-        case = super().load(connection, parts)
-        if case is None:
-            return None
-        return HistoryCase(case.boards, case.attributes, case.request, case.parts, self.places, self.submitted,
-                           self.step)
+        places = sorted((name, n) for n, name in enumerate(self.order) if name)
+        return {**super().identity, "places": places, "submitted": len(self.order), "step": self.step}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +151,8 @@ class _History:
     """Submissions in the order of time; what is withdrawn or not scored has undefined scores.
 
     Attributes:
-        case: What was loaded.
+        board: With all that are not left out.
+        step: The Ladder's.
         members: [submissions], the place of each on the board; -1 of what was left out.
         scores: [submissions].
         is_highest: [submissions], whether each scores higher than all before it.
@@ -174,7 +161,8 @@ class _History:
         methods, draws: [submissions], how the p-value came about.
     """
 
-    case: HistoryCase
+    board: Board
+    step: float
     members: list[int]
     scores: Floats
     is_highest: Flags
@@ -184,10 +172,9 @@ class _History:
     draws: list[int | None]
 
     @classmethod
-    def of(cls, case: HistoryCase) -> _History:
-        members = [-1] * case.submitted
-        for n, member in enumerate(case.board.members):
-            members[case.places[member.name]] = n
+    def of(cls, case: Case, subject: HistorySubject) -> _History:
+        on_board = {member.name: n for n, member in enumerate(case.board.members)}
+        members = [on_board.get(name, -1) for name in subject.order]
         scores = np.array([case.board.scores[n] if n >= 0 else np.nan for n in members])
         log_p, against = np.full(len(members), np.nan), [-1] * len(members)
         methods = [""] * len(members)
@@ -202,7 +189,7 @@ class _History:
             log = result.log10_p * math.log(10)
             if against[n] < 0 or not log <= log_p[n]:
                 log_p[n], against[n], methods[n], draws[n] = log, before, result.method, result.resamples
-        return cls(case, members, scores, is_highest, log_p, against, methods, draws)
+        return cls(case.board, subject.step, members, scores, is_highest, log_p, against, methods, draws)
 
     @property
     def claims(self) -> Floats:
@@ -216,7 +203,7 @@ class _History:
 
     @cached_property
     def _influences(self) -> Influences:
-        return Influences.of(self.case.board.matrix)
+        return Influences.of(self.board.matrix)
 
     def error(self, n: int, before: int) -> float:
         """The standard error of the difference of two submissions."""
@@ -231,7 +218,7 @@ class _History:
 
     def rows(self, found: NewBests, shown: Shown | None) -> Iterator[Row]:
         """A row for each that is not left out."""
-        board = self.case.board
+        board = self.board
         for n, of in enumerate(self.members):
             if of < 0:
                 continue
@@ -270,9 +257,9 @@ def _with_history(connection: Connection, subject: BoardSubject) -> HistorySubje
     members = [of for of, is_withdrawn in submitted if not is_withdrawn and of.scoring_id in scores]
     if not members:
         return None
-    places = {of.name: n for n, (of, _) in enumerate(submitted) if of in members}
+    order = tuple(of.name if of in members else "" for of, _ in submitted)
     return HistorySubject(subject.study, (replace(key, members=members, scores=scores),), subject.attributes,
-                          subject.request, places, len(submitted))
+                          subject.request, order)
 
 
 def _too_few_draws(rows: list[Row]) -> Iterator[str]:

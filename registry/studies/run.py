@@ -8,9 +8,9 @@ interrupted goes on where it was.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -27,8 +27,6 @@ from registry.store.row_types import StudyRow, TaskRow
 from registry.store.working.session import keeping
 from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
-
-_OFTEN = 5.0  # seconds after which new parts are kept
 
 
 @dataclass(frozen=True)
@@ -121,10 +119,9 @@ class Question:
         """Give what was found, or make the study and keep it; None where there is nothing to study."""
         if self.found is not None:
             return self._result(self.found.result, self.found.signature, made=False)
-        keeping = _Keeping(archive, self.digest)
+        parts = Parts(dict(self.parts), partial(archive.keep_parts, self.digest), self.request.execution.progress)
         with archive.database.reading() as connection:
-            case = self.subject.load(
-                connection, Parts(dict(self.parts), keeping.keep, self.request.execution.progress))
+            case = self.subject.load(connection, parts)
         if case is None:
             return None
         try:
@@ -132,7 +129,7 @@ class Question:
                 archive.warn(f"{self.subject.name}: {doubt}")
             finding = self.study.run(case)
         except BaseException as error:
-            keeping.flush()
+            parts.flush()
             if isinstance(error, InputError):
                 raise InputError(f"{self.subject.name}: {error}") from None
             raise
@@ -196,22 +193,3 @@ def chosen_metrics(connection: Connection, task: TaskRow, alias: str | None, *, 
     if alias is not None:
         return (alias,) if alias in known else ()
     return known if every else (str(catalog.primary_metric(connection, task.task_id).alias),)
-
-
-class _Keeping:
-    """Keeps the new parts of a study from time to time."""
-
-    def __init__(self, archive: Archive, digest: str) -> None:
-        self._archive, self._digest = archive, digest
-        self._new: dict[str, str] = {}
-        self._last = time.monotonic()
-
-    def keep(self, key: str, result: str) -> None:
-        self._new[key] = result
-        if time.monotonic() - self._last > _OFTEN:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._new:
-            self._archive.keep_parts(self._digest, self._new)
-        self._new, self._last = {}, time.monotonic()

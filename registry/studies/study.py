@@ -8,6 +8,7 @@ its command line.
 from __future__ import annotations
 
 import json
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from registry.store.row_types import TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]
+_OFTEN = 5.0  # seconds after which new parts are kept
 Key = TypeVar("Key", bound="str | int | tuple[str | int, ...]")
 
 
@@ -81,30 +83,39 @@ class Finding:
     warnings: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Parts:
     """The parts that the work of a study falls into, some of which an earlier attempt has left done.
 
     Attributes:
         done: What is done, as JSON, by the canonical JSON of its key.
-        keep: Called after each new part, to keep it.
+        keep: Called with new parts from time to time, to keep them.
         progress: Told how many are done.
     """
 
     done: dict[str, str] = field(default_factory=dict)
-    keep: Callable[[str, str], None] = lambda key, result: None  # noqa: ARG005
+    keep: Callable[[Mapping[str, str]], None] = lambda new: None  # noqa: ARG005
     progress: Progress | None = None
+    _new: dict[str, str] = field(default_factory=dict, init=False)
+    _kept_at: float = field(default_factory=time.monotonic, init=False)
 
     def each(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
         """Give the part of every key: JSON values without nan, the same ones whether found or computed."""
         def part(key: Key) -> Any:
             name = canonical_json(key)
             if name not in self.done:
-                self.done[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
-                self.keep(name, self.done[name])
+                self.done[name] = self._new[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
+                if time.monotonic() - self._kept_at > _OFTEN:
+                    self.flush()
             return json.loads(self.done[name])
 
         return list(with_progress(map(part, keys), len(keys), "parts of the study", self.progress))
+
+    def flush(self) -> None:
+        """Keep the new parts that are not kept yet."""
+        if self._new:
+            self.keep(self._new)
+        self._new, self._kept_at = {}, time.monotonic()
 
 
 class Subject(Protocol):

@@ -111,6 +111,7 @@ def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path)
     assert shares == {(here, there): float("d2" not in (here, there)) for here in ("d0", "d1", "d2")
                       for there in ("d0", "d1", "d2") if here != there}
     assert (tmp_path / "f.svg").exists()
+    assert "1 study: all is well" in registry("verify").stderr, "also where no command has the study's name"
     for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
                        (("--size", 2), "--size is of test sets that are drawn")):
         assert said in registry(*options, *more, exit_code=3).stderr

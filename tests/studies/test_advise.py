@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.significance import TESTS, Bootstrap, Permutation, Settings
-from registry.studies.advise import Shape, _how_swapped, preferred, verdict
+from registry.studies.advise import _how_swapped, preferred, verdict
 from tests.conftest import ROOT
 from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters
@@ -87,7 +87,7 @@ def test_single_responses(scored, advice):
 def advised(population, unit="item"):
     """What is taken for a simulated test set."""
     matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
-    tests = preferred(matrix, Shape.of(matrix), unit)
+    tests = preferred(matrix, unit)
     return next(test for test in tests if verdict(test, matrix, unit).how == "valid")
 
 

@@ -22,7 +22,7 @@ def case_of(*matrices, resamples=1000):
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
                                       key=key))
     asked = Request(Significance(alpha=0.05, confidence=0.95, resamples=resamples, seed=3), {})
-    return Case(tuple(boards), attributes, asked, Parts())
+    return Case(tuple(boards), SimpleNamespace(attributes=attributes, request=asked), Parts())
 
 
 def means(scores):

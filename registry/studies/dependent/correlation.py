@@ -20,7 +20,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.errors import InputError, counted
-from registry.significance.base import Observed, Pair
+from registry.significance.base import Observed
 from registry.significance.distributions.normal import log_t_p
 from registry.significance.intervals.influence import influences, standard_errors
 from registry.significance.pairwise.independent import correlation, understatement
@@ -68,7 +68,7 @@ class Correlation(BoardStudy):
         names = called(case.board.members)
         rows: list[Row] = []
         for o, p, paired, independent in zip(observed, *adjusted, strict=True):
-            a, b = _of(influence, o.pair)
+            a, b = (influence[:, system] for system in o.pair)
             rows.append({
                 "system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "difference": o.difference,
                 "r12": correlation(a, b), "factor": understatement(a, b), "p_adjusted": p, "p_paired": paired,
@@ -78,7 +78,7 @@ class Correlation(BoardStudy):
 
 def _both(influence: Floats, o: Observed) -> tuple[float, float]:
     """The p-values of a pair's difference with its own standard error, and with that of independent samples."""
-    a, b = _of(influence, o.pair)
+    a, b = (influence[:, system] for system in o.pair)
     if not o.n_discordant:
         return 1.0, 1.0
     n, apart = len(a), float(np.hypot(standard_errors(a), standard_errors(b)))
@@ -89,10 +89,6 @@ def _p(difference: float, error: float, degrees: int) -> float:
     if not difference:
         return 1.0
     return math.exp(log_t_p(difference / error, degrees, "two-sided")) if error > 0 else math.nan
-
-
-def _of(influence: Floats, pair: Pair) -> tuple[Floats, Floats]:
-    return influence[:, pair[0]], influence[:, pair[1]]
 
 
 def _reading(rows: list[Row], alpha: float) -> list[str]:

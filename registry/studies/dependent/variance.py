@@ -54,22 +54,21 @@ class Variance(BoardStudy):
             return Finding({"pairs": [], "sources": [], "more": []}, ["One unit says nothing of others."])
         places = list(combinations(range(len(board.members)), 2))
         crossed, names = crossing(matrix), called(board.members)
-        tables = [crossed.pair(a, b) for a, b in places]
-        named: list[Row] = [{"system_a": names[a], "system_b": names[b]} for a, b in places]
         overs: list[Over] = ["all", *crossed.names]  # type: ignore[list-item]
         p = {over: case.adjusted([of.p_value for of in Crossed(over=over).run(matrix, places, case.settings)])
              for over in overs}
-        pairs = [said | {"difference": float(matrix.difference(board.scores[a], board.scores[b]))}
-                 | {f"error_{over}": math.sqrt(sum(of.squared for of in pair.bounds(crossed.axes(over))))
-                    for over in overs}
-                 | {f"p_{over}": p[over][n] for over in overs}
-                 for n, (said, pair, (a, b)) in enumerate(zip(named, tables, places, strict=True))]
-        components = [list(pair.components()) for pair in tables]
-        sources = [said | row for said, pair, of, (a, b) in zip(named, tables, components, places, strict=True)
-                   for row in _sources(pair, of, crossed.names, (names[a], names[b]))]
-        more = [said | row for said, pair, of in zip(named, tables, components, strict=True)
-                for row in _more(pair, of, crossed.names)]
-        return Finding({"pairs": pairs, "sources": sources, "more": more}, _reading(case, pairs, sources, more))
+        found: dict[str, list[Row]] = {"pairs": [], "sources": [], "more": []}
+        for n, (a, b) in enumerate(places):
+            pair, said = crossed.pair(a, b), {"system_a": names[a], "system_b": names[b]}
+            found["pairs"].append(
+                said | {"difference": float(matrix.difference(board.scores[a], board.scores[b]))}
+                | {f"error_{over}": math.sqrt(sum(of.squared for of in pair.bounds(crossed.axes(over))))
+                   for over in overs}
+                | {f"p_{over}": p[over][n] for over in overs})
+            components = list(pair.components())
+            found["sources"] += [said | row for row in _sources(pair, components, crossed.names, (names[a], names[b]))]
+            found["more"] += [said | row for row in _more(pair, components, crossed.names)]
+        return Finding(found, _reading(case, *found.values()))
 
 
 def _levels(pair: CrossedPair, source: Source) -> list[int]:

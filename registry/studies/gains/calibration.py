@@ -23,10 +23,10 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, counted
 from registry.significance.resampling.draws import SETS, stream
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.gains.domains import Domains, bands, inside
+from registry.studies.gains.domains import Domains, band_row, bands, inside
 from registry.studies.gains.pair_gains import Gains, Places, joined, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
-from registry.studies.gains.threshold import DRAWS, interval, resampled_systems
+from registry.studies.gains.threshold import DRAWS, resampled_systems
 from registry.studies.study import Finding, Row, option
 
 _TOGETHER = 10  # test sets in a part
@@ -122,10 +122,6 @@ class Judged:
         pairs = tests.where(known)
         return cls(on[known], pairs, true[known] > 0, _ratios(pairs, whole, alpha), int((~known).sum()))
 
-    def within(self, low: float, high: float) -> Flags:
-        """Which p-values lie in a band."""
-        return inside(self.pairs.p, low, high)
-
 
 def expected(p: Floats, ratios: Floats) -> Floats:
     """How likely the better system is the truly better one where noise is normal, [tests].
@@ -145,21 +141,6 @@ def expected(p: Floats, ratios: Floats) -> Floats:
     return shares
 
 
-def _interval(tests: Judged, chosen: Flags, drawn: tuple[Ints, Ints], confidence: float) -> tuple[float, float]:
-    """The interval of the share that is right; nan where all are, or none: so are they in all resamples.
-
-    Test sets and systems are resampled: tests of one test set, or of one system, are not independent.
-    """
-    pairs, on, right = tests.pairs.where(chosen), tests.on[chosen], tests.right[chosen]
-    if right.all() or not right.any():
-        return math.nan, math.nan
-    shares = []
-    for sets, systems in zip(*drawn, strict=True):
-        times = sets[on] * systems[pairs.better] * systems[pairs.worse]
-        shares.append(float(times @ right / times.sum()) if times.any() else math.nan)
-    return interval(np.array(shares), confidence)
-
-
 def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
     """The true difference of every pair over its standard error: critical gains are z(alpha) of these, on average."""
     from scipy.special import ndtri
@@ -172,12 +153,12 @@ def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
 
 
 def _row(tests: Judged, band: tuple[float, float], drawn: tuple[Ints, Ints], confidence: float) -> Row:
-    chosen = tests.within(*band)
-    n = int(chosen.sum())
-    lowest, highest = _interval(tests, chosen, drawn, confidence)
-    return {"above": band[0], "up_to": band[1], "tests": n, "right": int(tests.right[chosen].sum()),
-            "share": float(tests.right[chosen].mean()) if n else math.nan, "low": lowest, "high": highest,
-            "expected": float(expected(tests.pairs.p[chosen], tests.ratios).mean()) if n else math.nan}
+    """A band, with an interval for which tests of one test set, or of one system, are not independent."""
+    chosen = inside(tests.pairs.p, *band)
+    pairs, on = tests.pairs.where(chosen), tests.on[chosen]
+    times = (sets[on] * systems[pairs.better] * systems[pairs.worse] for sets, systems in zip(*drawn, strict=True))
+    return band_row(band, tests.right[chosen], times, confidence) | {
+        "expected": float(expected(pairs.p, tests.ratios).mean()) if len(on) else math.nan}
 
 
 def _reading(row: Row, tests: Judged, size: int, sets: int, units: int) -> list[str]:

@@ -44,7 +44,7 @@ class Curve(BoardStudy):
         pairs: list[Row] = []
         warnings: list[str] = []
         for board in case.boards:
-            values = values_of(case, [member.name for member in board.members], self.by)
+            values = values_of(case, board, self.by)
             gains = all_gains(board.matrix, case.settings, alpha)
             pairs += pair_rows(board, gains, self.by, values)
             warnings += [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)]

@@ -8,13 +8,13 @@ no samples of the same population, so a small p need not carry over however larg
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.studies.board_study import BoardStudy, Case
@@ -92,25 +92,33 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
     return gains.where(defined), difference[defined] > 0
 
 
+def band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], confidence: float) -> Row:
+    """A band of p-values, and the share of its tests that are right with its interval.
+
+    Args:
+        band: Its ends.
+        right: Which of the tests in it are right, [tests].
+        drawn: How often each of them is taken in resamples, [tests] or [some resamples, tests] at a time.
+        confidence: Of the interval, which is nan where all are right, or none: so are they in all resamples.
+    """
+    low = high = math.nan
+    if right.any() and not right.all():
+        with np.errstate(invalid="ignore"):  # a resample that takes none has no share
+            low, high = interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
+    return {"above": band[0], "up_to": band[1], "tests": len(right), "right": int(right.sum()),
+            "share": float(right.mean()) if len(right) else math.nan, "low": low, "high": high}
+
+
 def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
     """The bands of one domain's p-values that have pairs, and what another domain says of these."""
     confidence = case.request.significance.confidence
     gains, agree = agreeing(gains, domains[name], domains[other])
     drawn = resampled_systems(len(domains[name].members), case.settings.seed)
-    for low, high in pairwise(BANDS):
-        chosen = inside(gains.p, low, high)
-        n, right = int(chosen.sum()), agree[chosen]
-        if not n:
-            continue
-        lowest = highest = math.nan
-        if right.any() and not right.all():
+    for band in pairwise(BANDS):
+        chosen = inside(gains.p, *band)
+        if chosen.any():
             times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
-            some = times.any(axis=1)
-            shares = np.full(len(times), np.nan)
-            shares[some] = times[some] @ right / times[some].sum(axis=1)
-            lowest, highest = interval(shares, confidence)
-        yield {"tested_on": name, "other": other, "above": low, "up_to": high, "tests": n, "right": int(right.sum()),
-               "share": float(right.mean()), "low": lowest, "high": highest}
+            yield {"tested_on": name, "other": other} | band_row(band, agree[chosen], [times], confidence)
 
 
 def _reading(rows: Sequence[Row], alpha: float) -> list[str]:

@@ -6,7 +6,6 @@ the direction of the gain. All pairs share the resamples.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.identity import plain_value
 from registry.significance import Bootstrap, Matrix, Settings
 from registry.significance.assumptions import one_sided_misuses
 from registry.studies.board_study import Case, called
@@ -57,8 +57,7 @@ def joined(sets: Sequence[Gains]) -> Gains:
 
 def packed(sets: Iterable[Gains]) -> list[Any]:
     """The pairs of test sets, as JSON can keep them: a critical gain that is undefined is None."""
-    return [[of.better.tolist(), of.worse.tolist(), of.gain.tolist(), of.p.tolist(),
-             [one if math.isfinite(one) else None for one in of.critical.tolist()]] for of in sets]
+    return [plain_value([column.tolist() for column in of]) for of in sets]
 
 
 def unpacked(kept: Iterable[Sequence[Any]]) -> list[Gains]:
@@ -126,16 +125,17 @@ def bootstrap_warnings(matrix: Matrix) -> list[str]:
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
 
-def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.object_]:
-    """The value of an attribute of every submission, None where it has none, [systems].
+def values_of(case: Case, board: Board, attribute: str) -> NDArray[np.object_]:
+    """The value of an attribute of every submission of a board, None where it has none, [systems].
 
     Raises:
         UnknownNameError: No submission has the attribute.
     """
-    known: set[str] = set().union(*(case.attributes[system] for system in systems))
+    attributes = [case.subject.attributes[member.name] for member in board.members]
+    known: set[str] = set().union(*attributes)
     if attribute not in known:
         raise UnknownNameError("attribute of submissions", attribute, sorted(known))
-    return np.array([case.attributes[system].get(attribute) for system in systems], dtype=object)
+    return np.array([of_system.get(attribute) for of_system in attributes], dtype=object)
 
 
 def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:

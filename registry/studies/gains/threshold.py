@@ -69,7 +69,7 @@ class Threshold(BoardStudy):
         if not 0 < self.width < 1 or self.enough < 2:
             raise InputError("width lies between 0 and 1, and enough pairs are 2 or more")
         board, settings = case.board, case.request.significance
-        values = values_of(case, [member.name for member in board.members], self.by)
+        values = values_of(case, board, self.by)
         gains = all_gains(board.matrix, case.settings, settings.alpha)
         if not len(gains.p):
             raise no_gains(case.boards)

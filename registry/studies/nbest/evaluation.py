@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.arrays import Ints
@@ -17,13 +16,14 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, short
 from registry.provenance import StudySignature
 from registry.store import catalog
-from registry.store.row_types import GoldRevisionRow, TaskRow
+from registry.store.row_types import TaskRow
 from registry.studies.nbest.load import RankedTestSet, load
-from registry.studies.nbest.precision import Contest, Evaluation, evaluate
+from registry.studies.nbest.precision import Contest, Curve, Evaluation, evaluate
 from registry.studies.nbest.variation import Variation, variations
 from registry.studies.sizes import rising_sizes
 from registry.studies.study import Choice, Finding, Parts, Row, Study, option
 
+_OF_LIST = ("n", "accepted", "right", "precision", "ci_low", "ci_high", "recall")
 _OF_TEST = ("n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant")
 _FINE = 10  # repetitions for each unit of the binomial variance, up to which precisions seem normal
 
@@ -77,8 +77,7 @@ class NBest(Study):
                 n = len(loaded.ranked.right)
                 if parts is None and self.grid[0] > n:
                     raise InputError(f"{loaded.name} has {n} candidates only; give smaller sizes by --grid")
-                gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=one.gold_revision_id)
-                yield RankedSubject(self, task, gold.digest, loaded, parts)
+                yield RankedSubject(self, task, loaded, parts)
 
     def run(self, case: RankedSubject) -> Finding:
         """Evaluate all lists, or their variation over the repetitions."""
@@ -99,7 +98,7 @@ class NBest(Study):
             "pairs": [pair | _summary(contest) for pair, contest in zip(pairs, lists.contests, strict=True)],
             "tests": [pair | row | {"test": "fisher", "rule": "point"}
                       for pair, contest in zip(pairs, lists.contests, strict=True)
-                      for row in _rows({key: getattr(contest, key) for key in _OF_TEST})],
+                      for row in _rows(contest, _OF_TEST)],
             "curves": [place | row for row in _curves(lists, submissions)],
             "candidates": [{"candidates": len(right), "right": int(right.sum()), "baseline": lists.baseline}],
         }, [], [*case.test_set.warnings, *_unequal_sizes(lists)])
@@ -122,14 +121,12 @@ class RankedSubject:
     Attributes:
         study: What is asked.
         task: Its row.
-        gold: The digest of the gold.
         test_set: The candidates.
         repetition: The number of each candidate's repetition, where these are looked at.
     """
 
     study: NBest
     task: TaskRow
-    gold: str
     test_set: RankedTestSet
     repetition: Ints | None
 
@@ -149,7 +146,7 @@ class RankedSubject:
         """The candidates with their scores, by content."""
         ranked = self.test_set.ranked
         arrays = [ranked.right, ranked.scores, ranked.order, self.test_set.items - self.test_set.items.min()]
-        return {"test_set": self.name, "task_version": self.task.version, "gold": self.gold,
+        return {"test_set": self.name, "task_version": self.task.version, "gold": self.test_set.gold.digest,
                 "submissions": list(self.test_set.submissions), "candidates": [digest_array(one) for one in arrays],
                 "repetition": None if self.repetition is None else digest_array(self.repetition)}
 
@@ -162,7 +159,7 @@ class RankedSubject:
         return StudySignature(
             study=repr(self.study), metric="precision", task=self.task.slug, task_version=self.task.version,
             test_sets=(self.place["test_set"],), track=None, facet=None, n_items=len(self.test_set.ranked.right),
-            n_systems=len(self.test_set.submissions), golds=(short(self.gold),), seed=self.study.seed,
+            n_systems=len(self.test_set.submissions), golds=(short(self.test_set.gold.digest),), seed=self.study.seed,
             identity=short(identity))
 
 
@@ -177,15 +174,14 @@ def _summary(contest: Contest) -> Row:
 def _curves(lists: Evaluation, submissions: tuple[str, ...]) -> Iterator[Row]:
     """The precision of every system at every cut-off with its interval, and recall."""
     for curve, submission in zip(lists.curves, submissions, strict=True):
-        columns = {"n": curve.n, "accepted": curve.accepted, "right": curve.right, "precision": curve.precision,
-                   "ci_low": curve.low, "ci_high": curve.high, "recall": curve.recall}
-        for row in _rows(columns):
+        for row in _rows(curve, _OF_LIST):
             yield {"system": curve.system, "submission": submission} | row | {"baseline": lists.baseline}
 
 
-def _rows(columns: Mapping[str, NDArray[Any]]) -> Iterator[Row]:
-    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
-        yield dict(zip(columns, values, strict=True))
+def _rows(of: Contest | Curve, keys: Sequence[str]) -> Iterator[Row]:
+    """What these arrays say at every cut-off."""
+    for values in zip(*(getattr(of, key).tolist() for key in keys), strict=True):
+        yield dict(zip(keys, values, strict=True))
 
 
 def significant_at(contest: Contest) -> str:

@@ -15,7 +15,7 @@ from registry.significance.assumptions import shared_items
 from registry.significance.pairwise.fisher import same_items
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses, several_runs
-from registry.store.row_types import Member, TaskRow, TestSetRow
+from registry.store.row_types import GoldRevisionRow, Member, TaskRow, TestSetRow
 from registry.studies.board_study import called
 from registry.studies.nbest.precision import Ranked
 
@@ -29,7 +29,7 @@ class RankedTestSet:
         ranked: What is studied.
         items: The id of each candidate's item, [candidates].
         submissions: The names `team/system@version` of the systems, in their order.
-        gold_revision_id: Of the gold.
+        gold: Its gold's revision.
         warnings: Which assumption of the tests does not hold.
     """
 
@@ -37,7 +37,7 @@ class RankedTestSet:
     ranked: Ranked
     items: Ints
     submissions: tuple[str, ...]
-    gold_revision_id: int
+    gold: GoldRevisionRow
     warnings: tuple[str, ...]
 
     def repetition(self, connection: Connection, attribute: str) -> Ints:
@@ -46,7 +46,7 @@ class RankedTestSet:
         Raises:
             InputError: An item lacks it, or all have the same.
         """
-        values = catalog.item_attribute(connection, self.gold_revision_id, attribute)
+        values = catalog.item_attribute(connection, self.gold.gold_revision_id, attribute)
         if any(int(item) not in values for item in self.items):
             raise InputError(f"items of {self.name} have no attribute {attribute!r}; the options of the gold's reader "
                              "name attributes")
@@ -101,8 +101,9 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     warning = shared_items(items)
     if warning is not None:
         warning += "; intervals of precision take candidates for independent, too, and can be too narrow"
+    gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     submissions = tuple(f"{of.team}/{of.system}@{of.version}" for of in (members[n] for n in chosen))
-    return RankedTestSet(name, ranked, items, submissions, test_set.gold_revision_id,
+    return RankedTestSet(name, ranked, items, submissions, gold,
                          () if warning is None else (warning,))
 
 

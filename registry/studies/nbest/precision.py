@@ -49,16 +49,17 @@ class Ranked:
 class Curve:
     """One system's n-best lists; arrays are over the cut-offs.
 
-    `accepted` is what a list really has: fewer than n where the system returns fewer, and by the rule for ties. `low`
-    and `high` are the Clopper-Pearson interval of the precision of the acceptance region that this cut-off makes.
+    `accepted` is what a list really has: fewer than n where the system returns fewer, and by the rule for ties.
+    `ci_low` and `ci_high` are the Clopper-Pearson interval of the precision of the acceptance region that this cut-off
+    makes.
     """
 
     system: str
     n: Counts
     accepted: Counts
     right: Counts
-    low: Floats
-    high: Floats
+    ci_low: Floats
+    ci_high: Floats
     recall: Floats
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import declared_request
@@ -70,25 +70,16 @@ class Source:
         catalog.check_metric(connection, [row], choice.metric)
         request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
                                    chosen_metrics(connection, row, choice.metric))
-        return cls.of(connection, chosen_board(connection, row, request, choice))
-
-    @classmethod
-    def of(cls, connection: Connection, board: Board) -> Source:
-        """Take the items of a board, whose units are items.
-
-        Raises:
-            InputError: Its score is a correlation, which single items have no part in.
-        """
+        board = chosen_board(connection, row, request, choice)
         if isinstance(board.matrix, PairMatrix):
             raise InputError(f"{board.key.name}: items have no scores of their own in a correlation; name another "
                              "metric")
         scores = additive(board.matrix).unit_scores() * (-1 if board.matrix.lower_is_better else 1)
-        ease = _ease(scores)
         revision, attribute = board.key.gold.gold_revision_id, board.key.test_set.cluster_attribute
         keys, (first, _) = catalog.item_keys(connection, revision), catalog.item_ids(connection, revision)
         values = {} if attribute is None else catalog.item_attribute(connection, revision, attribute)
         return cls(board.key.name, [keys[n] for n in board.items],
-                   None if attribute is None else [values[first + int(n)] for n in board.items], ease,
+                   None if attribute is None else [values[first + int(n)] for n in board.items], _ease(scores),
                    _labels(connection, board, first), board.key.gold.digest, board.key.task.seed)
 
 
@@ -97,7 +88,6 @@ class Synthesized:
     """A task that was made, and what became of the rates: `rows` of system, rate and accuracy."""
 
     task: TaskFolder
-    right: Flags
     rows: list[dict[str, Any]]
 
 
@@ -150,7 +140,7 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
                    for m, (name, rate) in enumerate(rates.items())]}
     rows = [{"system": name, "rate": rate, "accuracy": float(right[:, m].mean())}
             for m, (name, rate) in enumerate(rates.items())]
-    return Synthesized(TaskFolder(tables, files, {source.name: source.digest}), right, rows)
+    return Synthesized(TaskFolder(tables, files, {source.name: source.digest}), rows)
 
 
 def _ease(scores: Floats) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import PurePath
 from typing import Any
 
@@ -96,20 +96,11 @@ def _starts(firsts: Sequence[int], lines: Sequence[str]) -> Iterator[int]:
         yield at
 
 
-def samples(n: int, sizes: Sequence[int], copies: int, seed: int) -> Iterator[tuple[int, int, list[int]]]:
-    """Draw items with replacement: for every size and copy (from 1) their places.
-
-    A sample depends on the seed, its size and its number alone.
-    """
-    for size in sizes:
-        for copy in range(1, copies + 1):
-            rng = np.random.Generator(stream(seed, TRAINING, size, copy))
-            yield size, copy, rng.integers(0, n, size).tolist()
-
-
 def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, models: Sequence[str],
               seed: int) -> Iterator[tuple[str, bytes]]:
     """Give the resampled files by their paths, those of parallel files with the same items, and the manifest's stubs.
+
+    A sample depends on the seed, its size and its number (from 1) alone.
 
     Args:
         files: The training file, or several that are parallel.
@@ -143,7 +134,8 @@ def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, mode
     if copies > _MOST_COPIES or max(wanted) > _MOST:
         raise InputError(f"{copies} copies of {max(wanted)} items are too many; expected {_MOST_COPIES} or fewer, of "
                          f"{_MOST} or fewer")
-    for size, copy, places in samples(n, wanted, copies, seed):
+    for size, copy in product(wanted, range(1, copies + 1)):
+        places = np.random.Generator(stream(seed, TRAINING, size, copy)).integers(0, n, size).tolist()
         for file in files:
             yield f"train/{size}-{copy}/{file.name}", file.drawn(places)
     yield MANIFEST, _stubs(files, wanted, copies, models, seed)

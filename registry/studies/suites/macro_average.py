@@ -18,8 +18,7 @@ from registry.arrays import Floats
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import resolve_significance
-from registry.significance import CORRECTIONS, StatisticMatrix, rank
+from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
 from registry.significance.assumptions import misuses
 from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.multiple.corrections import adjust
@@ -114,7 +113,7 @@ class Macro(BoardStudy):
 
     def run(self, case: Case) -> Finding:
         """Average the scores of the systems that took part in all test sets, and test all pairs as one family."""
-        return _Averaging.of(case.boards, case.request).found()
+        return _Averaging.of(case).found()
 
 
 def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
@@ -130,13 +129,16 @@ class _Averaging:
     chosen: list[list[int]]
     scores: Floats
     request: Request
+    test: PairTest
 
     @classmethod
-    def of(cls, boards: Sequence[Board], request: Request) -> _Averaging:
+    def of(cls, case: Case) -> _Averaging:
+        boards = case.boards
         places = np.array(in_all(boards), dtype=np.int64)
         scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(scores)))
+        return cls(boards, places[:, best_first].tolist(), scores[best_first], case.request.of_family(len(scores)),
+                   case.test)
 
     def found(self) -> Finding:
         first, settings, n = self.boards[0], self.request.significance, len(self.scores)
@@ -174,8 +176,7 @@ class _Averaging:
 
     def _doubts(self) -> list[str]:
         """What speaks against the test on any of the test sets, as it does against that of their average."""
-        test, _ = resolve_significance(self.request.significance)
-        return doubts_of_sets(self.boards, self._test_sets, lambda matrix: misuses(test, matrix))
+        return doubts_of_sets(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
 
     @property
     def _test_sets(self) -> list[str]:
@@ -183,8 +184,7 @@ class _Averaging:
 
     def _untested(self, drawn: Floats | None) -> str:
         """Say why the averages are not tested."""
-        settings = self.request.significance
-        test, _ = resolve_significance(settings)
+        settings, test = self.request.significance, self.test
         if len(self.scores) < 2:
             return "fewer than two systems took part in all test sets"
         if test.name not in STEP_DOWN or settings.unit == "response":
@@ -209,15 +209,13 @@ class _Averaging:
     def _pairs(self, drawn: Floats | None, members: Sequence[Member]) -> list[Row]:
         """A row for every two systems whose averages are defined: these come first."""
         key, asked = self.boards[0].key, self.request.significance
-        test, _ = resolve_significance(asked)
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()
         matrix = self._matrix(defined)
         if drawn is not None:
             given = Resampled(asked.draws, self.request.seed, lambda: drawn[:, defined])
             matrix = replace(matrix, resampled=given)
         pairs = list(combinations(range(len(defined)), 2))
-        settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
-        results = test.run(matrix, pairs, settings) if pairs else []
+        results = self.test.run(matrix, pairs, self.request.of_pairs) if pairs else []
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
         names = [f"{member.team}/{member.system}" for member in members]
         return [{

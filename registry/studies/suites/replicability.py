@@ -6,7 +6,6 @@ conjunctions say for each number of test sets whether the claim "better on at le
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -17,6 +16,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.identity import plain_value
 from registry.significance.assumptions import one_sided_misuses
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.partial_conjunction import k_hat, listed, partial_conjunctions
@@ -63,13 +63,12 @@ class Replicability(BoardStudy):
             raise InputError(f"{test!r} tests the direction of the gain, whichever it is; take --test permutation")
         settings = replace(case.settings, alternative="greater")
 
-        def tested(n: int) -> list[list[Any]]:
+        def tested(n: int) -> Any:
             matrix = case.boards[n].matrix.by_unit
             if reason := test.refusal(matrix):
                 raise InputError(reason)
             pairs = list(permutations(range(len(case.boards[n].members)), 2))
-            return [[None if math.isnan(number) else number for number in (result.difference, result.p_value)]
-                    for result in test.run(matrix, pairs, settings)]
+            return plain_value([[of.difference, of.p_value] for of in test.run(matrix, pairs, settings)])
 
         parts = case.parts.each(range(len(case.boards)), tested)
         claims = list(_claims(case.boards, parts, self.systems))
@@ -115,7 +114,7 @@ class _Claim:
 
 def _claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]) -> Iterator[_Claim]:
     """Every ordered pair of systems that have two test sets in common, the better ones on the first test sets first."""
-    found: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
+    found: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
     known = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
     labels = dict(zip(known, called(list(known.values())), strict=True))
     for system in wanted:
@@ -124,15 +123,14 @@ def _claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]
     for n, (board, part) in enumerate(zip(boards, parts, strict=True)):
         names = [f"{m.team}/{m.system}" for m in board.members]
         for pair, numbers in zip(permutations(names, 2), part, strict=True):
-            difference, p_value = (math.nan if number is None else float(number) for number in numbers)
-            found.setdefault(pair, []).append((n, difference, p_value))
+            found.setdefault(pair, []).append((n, *numbers))
     several = {pair: of for pair, of in found.items() if len(of) > 1 and (
         not wanted or all({system, labels[system]} & set(wanted) for system in pair))}
     if not several:
         raise InputError("no two of the systems have two test sets in common")
     for (better, worse), of in several.items():
         on, differences, p = zip(*of, strict=True)
-        yield _Claim(labels[better], labels[worse], list(on), np.array(differences), np.array(p))
+        yield _Claim(labels[better], labels[worse], list(on), *np.array([differences, p], dtype=np.float64))
 
 
 def _test_sets(boards: Sequence[Board]) -> list[str]:

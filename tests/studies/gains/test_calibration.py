@@ -6,7 +6,7 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.studies.gains.calibration import Calibration, Judged, expected
-from registry.studies.gains.domains import BANDS, bands
+from registry.studies.gains.domains import BANDS, bands, inside
 from registry.studies.gains.pair_gains import Gains
 from tests.studies.unstored import case_of, means
 
@@ -82,7 +82,7 @@ def test_tests_are_judged_by_the_whole():
     assert tests.on.tolist() == [0, 1]
     assert tests.left_out == 1
     assert tests.ratios == pytest.approx([2 / (1.3 / stats.norm.isf(0.05))])
-    assert tests.within(0.1, 0.3).tolist() == [False, True]
+    assert inside(tests.pairs.p, 0.1, 0.3).tolist() == [False, True]
 
 
 def test_bands_are_those_of_the_paper_and_one_about_alpha():
