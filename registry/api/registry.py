@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -49,8 +48,7 @@ class Registry:
         self._reading.hold()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._reading.release()
 
     def tasks(self) -> Tasks:

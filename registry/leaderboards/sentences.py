@@ -19,8 +19,7 @@ from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, Pred
 from registry.significance.cautions.judges import FAVOURED, RARE
 from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
-from registry.significance.cautions.uneven_samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES
-from registry.significance.cautions.unlike_runs import UNEVEN_RUNS
+from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, UNEVEN_SAMPLES, UNLIKE_SAMPLES
 from registry.significance.cautions.weak_null import CAUTIONS, in_pairs
 from registry.significance.correlations.alike import ALIKE
 from registry.significance.multiple.corrections import draws_needed

@@ -14,8 +14,15 @@ from registry.arrays import Ints
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.significance.cautions.judges import judged_items, n_telling
-from registry.significance.cautions.unlike_runs import outlying_runs
-from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed, told
+from registry.significance.cautions.unlike_samples import outlying_runs
+from registry.significance.cautions.weak_null import (
+    LEAST_RATIO,
+    SystemPairs,
+    even_units,
+    even_units_of_each,
+    skewed,
+    told,
+)
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.broken_levels import broken_levels
 from registry.significance.crossed.tables import numbers_of_levels
@@ -188,8 +195,8 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _another_null(test: PairTest, matrix: Matrix) -> str | None:
-    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    return "; ".join(told(test.cautions(matrix, a, b) if len(a) else ())) or None
+    pairs = SystemPairs.every(matrix)
+    return "; ".join(told(test.cautions(pairs) if len(pairs.a) else ())) or None
 
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
@@ -216,9 +223,9 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[str]:
         test: The test that was asked for; it does not refuse the matrix.
         matrix: By unit.
     """
-    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    is_skewed = len(a) and test in (Permutation(), MatchedT(), Bootstrap())
-    return [*misuses(test, matrix), *told(skewed(matrix, a, b, one_sided=True) if is_skewed else ())]
+    pairs = SystemPairs.every(matrix)
+    is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
+    return [*misuses(test, matrix), *told(skewed(pairs, one_sided=True) if is_skewed else ())]
 
 
 def shared_items(items: Ints) -> str | None:

@@ -13,12 +13,11 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from registry.arrays import Floats
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, Pair, Settings
 from registry.significance.matrix import Matrix
@@ -172,17 +171,19 @@ def _rough_draw(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings:
 
 def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
                  settings: Settings) -> tuple[Coefficients, Coefficients]:
-    """The coefficients of what does not depend on the number of draws, and of a draw."""
+    """The coefficients, none below 0, of what does not depend on the number of draws, and of a draw."""
+    from scipy.optimize import nnls
+
     matrix, larger = _to_draw(test, matrix)
     systems = matrix.statistics.shape[1]
-    chain_ = [(n, n + 1) for n in range(systems - 1)]
+    chain = [(n, n + 1) for n in range(systems - 1)]
     chosen = [(of, [pair for pair in which if pair in pairs]) for of, which in (
-        (2, chain_[:1]), (systems, chain_), (systems, pairs))]
+        (2, chain[:1]), (systems, chain), (systems, pairs))]
     shapes = np.array([(1, of, len(which)) for of, which in chosen], dtype=np.float64)
     times = np.array([[_seconds(test, matrix.of_systems(range(systems)), pairs, replace(
         settings, resamples=draws, execution=Execution(workers=1))) for draws in _DRAWS] for systems, pairs in chosen])
     per_draw = np.maximum(times[:, 1] - times[:, 0], 0) / (_DRAWS[1] - _DRAWS[0])
-    once, of_draw = (_solved(shapes, of) for of in (np.maximum(times[:, 0] - _DRAWS[0] * per_draw, 0), per_draw))
+    once, of_draw = (nnls(shapes, of)[0] for of in (np.maximum(times[:, 0] - _DRAWS[0] * per_draw, 0), per_draw))
     once[:2] *= larger
     of_draw[:2] *= larger
     return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
@@ -208,15 +209,3 @@ def _once(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Setti
     test.run(fresh, pairs, settings)
     test.score_intervals(fresh, settings)
     return time.process_time() - begun
-
-
-def _solved(shapes: Floats, times: Floats) -> Floats:
-    """Coefficients of at least 0 that explain the times of three shapes best: of all choices of those above 0."""
-    best, least = np.zeros(3), float(times @ times)
-    for chosen in chain.from_iterable(combinations(range(3), n) for n in (1, 2, 3)):
-        found = np.zeros(3)
-        found[list(chosen)] = np.linalg.lstsq(shapes[:, list(chosen)], times, rcond=None)[0]
-        off = float(((shapes @ found - times) ** 2).sum())
-        if off < least and (found >= 0).all():
-            best, least = found, off
-    return best

@@ -58,13 +58,12 @@ def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
 
 def _drawn(matrix: Matrix, settings: Settings) -> Floats:
     matrix = matrix.by_unit
-    draws = settings.resamples, settings.seed
     if matrix.runs is not None:
         blocks = crossed_scores(matrix, settings)
     elif isinstance(matrix, PairMatrix):
-        blocks = resampled_correlations(matrix, *draws, settings.execution)
+        blocks = resampled_correlations(matrix, settings)
     else:
-        blocks = resampled_sums(matrix.statistics, *draws, additive(matrix).score, settings.execution, matrix.strata)
+        blocks = resampled_sums(matrix.statistics, settings, additive(matrix).score, matrix.strata)
     scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
         scores[:, at:at + BLOCK] = block.T  # a system's scores lie together

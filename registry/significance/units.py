@@ -100,7 +100,7 @@ def linearized(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -
     return np.asarray(moved)
 
 
-def midranks(values: Floats, slack: float) -> Floats:
+def midranks(values: Floats, slack: float = 0.0) -> Floats:
     """Rank values from 1; values within the slack of their neighbour are tied and get the mean of their ranks."""
     order = np.argsort(values, kind="stable")
     group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > slack)])

@@ -22,7 +22,7 @@ from registry.identity import plain_value
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import in_pairs, skewed, told
+from registry.significance.cautions.weak_null import SystemPairs, in_pairs, skewed, told
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import TOO_NARROW, effects
 from registry.significance.effects.equivalence import equivalence
@@ -92,8 +92,8 @@ def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[str]:
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
-    yield from told(skewed(matrix, *pairs.T, one_sided=True), "differences are too skewed for so few units, and "
-                    "systems that are a margin apart would be called equivalent too often: take more units")
+    yield from told(skewed(SystemPairs(matrix, *pairs.T), one_sided=True), "differences are too skewed for so few "
+                    "units, and systems that are a margin apart would be called equivalent too often: take more units")
 
 
 def _too_narrow(rows: Sequence[Row], pairs: int) -> Iterator[str]:

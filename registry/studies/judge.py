@@ -83,18 +83,14 @@ class Judge(BoardStudy):
 
 def corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, alpha: float) -> Row:
     """A score with its normal interval, and what the judge adds to people's scores."""
+    from scipy.special import ndtri
+
     of = estimate(statistics, metric.slope, units)
-    reach = _bar(alpha) * of.error
+    reach = float(-ndtri(alpha / 2)) * of.error
     p = math.exp(float(log_normal_ps(np.array(of.score / of.error), "two-sided"))) if of.error else math.nan
     return {"score": of.score, "error": of.error, "low": of.score - reach, "high": of.score + reach, "slope": of.slope,
             "lambda": of.slope * (1 - of.labelled / len(statistics)), "labelled": of.labelled,
             "effective": of.labelled * (of.alone / of.error) ** 2 if of.error else math.nan, "p_value": p}
-
-
-def _bar(alpha: float) -> float:
-    from scipy.special import ndtri
-
-    return float(-ndtri(alpha / 2))
 
 
 def _biases(scored: Floats, units: Ints | None) -> list[Row]:

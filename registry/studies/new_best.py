@@ -22,6 +22,7 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
+from registry.significance import PairResult
 from registry.significance.assumptions import one_sided_misuses
 from registry.significance.histories.ladder import Shown, ladder, ladder_by_errors
 from registry.significance.histories.spending import NewBests, new_bests, new_bests_by_ladder
@@ -64,10 +65,9 @@ class NewBest(BoardStudy):
     def subjects(self, connection: Connection, task: TaskRow, request: Request,
                  choice: Choice) -> Iterator[BoardSubject]:
         """The boards that are meant, with all versions that were ever submitted."""
+        declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
         for subject in super().subjects(connection, task, request, choice):
-            if (found := _with_history(connection, subject)) is not None:
-                declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
-                yield replace(found, step=_USUAL_STEP if declared is None else declared)
+            yield from _with_history(connection, subject, _USUAL_STEP if declared is None else declared)
 
     def run(self, case: Case) -> Finding:
         """Test the submissions in the order in which they came.
@@ -136,8 +136,8 @@ class HistorySubject(BoardSubject):
         step: The Ladder's.
     """
 
-    order: tuple[str, ...] = ()
-    step: float = _USUAL_STEP
+    order: tuple[str, ...]
+    step: float
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -157,8 +157,8 @@ class _History:
         scores: [submissions].
         is_highest: [submissions], whether each scores higher than all before it.
         log_p: [submissions], against all before; of what is no record against the best before.
-        against: [submissions], the place in time of the earlier one with that p-value; -1 where there is none.
-        methods, draws: [submissions], how the p-value came about.
+        tests: [submissions], the place in time of the earlier one with that p-value, and its test; None where there is
+            none.
     """
 
     board: Board
@@ -167,18 +167,15 @@ class _History:
     scores: Floats
     is_highest: Flags
     log_p: Floats
-    against: list[int]
-    methods: list[str]
-    draws: list[int | None]
+    tests: list[tuple[int, PairResult] | None]
 
     @classmethod
     def of(cls, case: Case, subject: HistorySubject) -> _History:
         on_board = {member.name: n for n, member in enumerate(case.board.members)}
         members = [on_board.get(name, -1) for name in subject.order]
         scores = np.array([case.board.scores[n] if n >= 0 else np.nan for n in members])
-        log_p, against = np.full(len(members), np.nan), [-1] * len(members)
-        methods = [""] * len(members)
-        draws: list[int | None] = [None] * len(members)
+        log_p = np.full(len(members), np.nan)
+        tests: list[tuple[int, PairResult] | None] = [None] * len(members)
         signed = -scores if case.board.matrix.lower_is_better else scores
         is_highest = signed > np.fmax.accumulate(np.concatenate([[-np.inf], signed]))[:-1]
         opponents = list(_opponents(signed, is_highest))
@@ -187,9 +184,9 @@ class _History:
         results = case.test.run(case.board.matrix.by_unit, pairs, asked) if pairs else []
         for (n, before), result in zip(opponents, results, strict=True):
             log = result.log10_p * math.log(10)
-            if against[n] < 0 or not log <= log_p[n]:
-                log_p[n], against[n], methods[n], draws[n] = log, before, result.method, result.resamples
-        return cls(case.board, subject.step, members, scores, is_highest, log_p, against, methods, draws)
+            if tests[n] is None or not log <= log_p[n]:
+                log_p[n], tests[n] = log, (before, result)
+        return cls(case.board, subject.step, members, scores, is_highest, log_p, tests)
 
     @property
     def claims(self) -> Floats:
@@ -222,11 +219,12 @@ class _History:
         for n, of in enumerate(self.members):
             if of < 0:
                 continue
-            before = self.members[self.against[n]] if self.against[n] >= 0 else -1
+            before, test = self.tests[n] or (None, None)
             yield {"place": n + 1, "system": board.members[of].system, "submission": board.members[of].name,
-                   "score": float(self.scores[n]), "against": board.members[before].name if before >= 0 else "",
+                   "score": float(self.scores[n]),
+                   "against": "" if before is None else board.members[self.members[before]].name,
                    "p_value": math.exp(self.log_p[n]), "log10_p": self.log_p[n] / math.log(10),
-                   "method": self.methods[n], "resamples": self.draws[n],
+                   "method": test.method if test else "", "resamples": test.resamples if test else None,
                    "log10_level": found.log_levels[n] / math.log(10) if found.log_levels[n] > -math.inf else math.nan,
                    "new_best": bool(found.declared[n]),
                    "shown": float(shown.scores[n]) if shown else math.nan}
@@ -249,17 +247,16 @@ def _opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, int]]:
         yield from ((int(place), int(other)) for other in against)
 
 
-def _with_history(connection: Connection, subject: BoardSubject) -> HistorySubject | None:
-    """The subject with all versions that were submitted; None where none is scored."""
+def _with_history(connection: Connection, subject: BoardSubject, step: float) -> Iterator[HistorySubject]:
+    """The subject with all versions that were submitted; nothing where none is scored."""
     (key,) = subject.keys
     submitted = [of for of in catalog.all_versions(connection, key.test_set.test_set_id) if of[0].track == key.track]
     scores = catalog.scores(connection, key.metric.metric_id, [of.scoring_id for of, _ in submitted if of.scoring_id])
     members = [of for of, is_withdrawn in submitted if not is_withdrawn and of.scoring_id in scores]
-    if not members:
-        return None
-    order = tuple(of.name if of in members else "" for of, _ in submitted)
-    return HistorySubject(subject.study, (replace(key, members=members, scores=scores),), subject.attributes,
-                          subject.request, order)
+    if members:
+        order = tuple(of.name if of in members else "" for of, _ in submitted)
+        yield HistorySubject(subject.study, (replace(key, members=members, scores=scores),), subject.attributes,
+                             subject.request, order, step)
 
 
 def _too_few_draws(rows: list[Row]) -> Iterator[str]:

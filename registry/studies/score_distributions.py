@@ -21,17 +21,15 @@ from registry.significance.resampled_scores import percentiles, resampled_scores
 from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.store.row_types import TaskRow
 
-Ends = tuple[float, float]
-
 
 def score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
-                    submissions: Set[str]) -> dict[str, Ends]:
+                    submissions: Set[str]) -> dict[str, tuple[float, float]]:
     """Percentile intervals of the scores of a board's `submissions`, by their names.
 
     An end is nan where resamples are undefined; there are none where the board cannot be resampled. All systems share
     their draws, so those that are left out have no say.
     """
-    found: dict[str, Ends] = {}
+    found: dict[str, tuple[float, float]] = {}
     for board in _boards(connection, task_row, request, board_name):
         if not why_not(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]

@@ -39,7 +39,7 @@ def _cost_of_swaps(items, systems, resamples):
     matrix, pairs = mean(items, systems), list(itertools.combinations(range(systems), 2))
     settings = Settings(resamples=resamples, execution=Execution(workers=1))
     numerators = matrix.statistics[:, :, :1]
-    drawing = processor_seconds(lambda: list(swapped_sums(numerators, resamples, 0, np.copy, settings.execution)))
+    drawing = processor_seconds(lambda: list(swapped_sums(numerators, settings, np.copy)))
     testing = processor_seconds(Permutation().run, matrix, pairs, settings) - drawing
     return Figure(f"permutation of a mean of scores: {items:,} items, {systems} systems, {resamples:,} draws",
                   f"{drawing + testing:.2f} s of a core", f"draws {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",

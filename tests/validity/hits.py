@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from registry.significance.cautions.weak_null import asymmetric, mixed, skewed
+from registry.significance.cautions.weak_null import SystemPairs, asymmetric, mixed, skewed
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
 from tests.validity.populations import counts, graded, lopsided, spans, unequal_f1
 from tests.validity.populations import skewed as long_tailed
@@ -29,8 +29,8 @@ def shares(population, runs):
     rng, found = np.random.default_rng(1), np.zeros((3, 0))
     for _ in range(runs // BATCH):
         sample = population.sample(rng, BATCH)
-        matrix, (a, b) = sample.matrix.by_unit, np.array(sample.pairs()).T
-        told = [sum((of.where for of in rule(matrix, a, b)), np.zeros(BATCH, dtype=bool))
+        pairs = SystemPairs(sample.matrix.by_unit, *np.array(sample.pairs()).T)
+        told = [sum((of.where for of in rule(pairs)), np.zeros(BATCH, dtype=bool))
                 for rule in (mixed, skewed, asymmetric)]
         found = np.append(found, told, axis=1)
     return found.mean(axis=1)

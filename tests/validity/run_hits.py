@@ -12,7 +12,8 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.cautions.unlike_runs import outlying_runs, uneven_runs
+from registry.significance.cautions.unlike_samples import outlying_runs, uneven_runs
+from registry.significance.cautions.weak_null import SystemPairs
 from tests.validity.examinations import ALPHA, HERE
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 
@@ -35,7 +36,7 @@ def uneven(rng, n, m, deviation, runs):
         deviation * rng.standard_normal(n), rng.standard_normal(m))))
     a = 2 * np.arange(runs)
     pairs = [(int(first), int(first) + 1) for first in a]
-    told = np.any([caution.where for caution in uneven_runs(matrix, a, a + 1)], axis=0)
+    told = np.any([caution.where for caution in uneven_runs(SystemPairs(matrix, a, a + 1))], axis=0)
     return [np.mean(Permutation().run(matrix, pairs, SETTINGS).p_value <= ALPHA),
             np.mean(Crossed(over="runs").run(matrix, pairs, SETTINGS).p_value <= ALPHA), told.mean()]
 

@@ -15,7 +15,7 @@ from registry.significance.ranks.joint_errors import Bootstrapped
 from registry.significance.ranks.rank_sets import DRAWS
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
-from tests.validity.examinations import ALPHA, HERE, PValues, each_run, settings
+from tests.validity.examinations import ALPHA, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs
 from tests.validity.judged_rows import METRIC
 from tests.validity.rank_coverage import HoldsRankSets
@@ -209,7 +209,7 @@ class RawMaxT:
             asked = settings(rng, resamples=499)
             apart = matrix.statistics[:, b] - matrix.statistics[:, a]
             observed = np.abs(matrix.scores()[a] - matrix.scores()[b])
-            moved = np.concatenate(list(swapped_sums(apart, asked.resamples, asked.seed, np.asarray, HERE)))[..., 0]
+            moved = np.concatenate(list(swapped_sums(apart, asked, np.asarray)))[..., 0]
             drawn = np.abs(2 * moved - apart.sum(axis=0)[:, 0]) / matrix.n_units
             raw.append((1 + (drawn >= observed).sum(axis=0)) / 500)
             adjusted.append((1 + (drawn.max(axis=1)[:, None] >= observed).sum(axis=0)) / 500)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, together
@@ -32,7 +31,7 @@ from registry.significance import (
 )
 from registry.significance.assumptions import is_categorical, misuses
 from registry.significance.cautions.judges import favoured, judged_items, rare_errors
-from registry.significance.cautions.weak_null import even_units, told
+from registry.significance.cautions.weak_null import SystemPairs, even_units, told
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
@@ -181,5 +180,5 @@ def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
     if (least := int(looked.sum(axis=0).min())) < few:
         yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {few} p-values are "
                "too small and intervals too narrow")
-    matrix, pairs = board.matrix.by_unit, np.triu_indices(len(board.members), 1)
-    yield from told((favoured(matrix, *pairs), rare_errors(matrix, *pairs)))
+    pairs = SystemPairs.every(board.matrix.by_unit)
+    yield from told((favoured(pairs), rare_errors(pairs)))

@@ -1,4 +1,15 @@
-"""What pairs of judged systems are warned of: that the judge favours one, and that too few of its errors were seen."""
+"""Pairs of judged systems: of which the judge favours one, and of which people saw too few of its errors.
+
+A judge favours a system where its scores are further above people's than the other's are.
+
+People's mean is the judge's, less what the judge errs by where people looked. Where a good judge errs in few items,
+most samples show hardly any of its errors, and their spread as seen is that of no error at all: with 60 items looked at
+of 2,000, and a judge that says yes to 6 % of one system's wrong answers, scores' intervals of 95 % hold in 87 %.
+
+A sum of n rare errors has the skewness 1 / sqrt(n), and what other items add to the error makes it less. It is foreseen
+here as if three more errors had been seen than there were: none of n says no more than that they are fewer than 3 / n
+(at 95 %; Hanley and Lippman-Hand 1983).
+"""
 
 from __future__ import annotations
 
@@ -6,18 +17,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from registry.arrays import Flags, Floats, Ints
 from registry.judged import LABELLED, WEIGHT, error_of, estimate
-from registry.significance.cautions.weak_null import Caution, Systems
+from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.judged_items import JudgedItems
 from registry.significance.matrix import Matrix
 
 LEVEL = 0.001  # of each pair, whatever other pairs there are
+_LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error
 _ROUNDING = 1e-9
 _UNSEEN = 3  # errors that there may be beyond those that were seen
 _ENOUGH = 13  # errors, seen and unseen, whose sum is normal enough (`python -m tests.validity.judge_error_hits`)
-_LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error
 
 FAVOURED = ("the judge favours one of the two systems, by more than chance at 0.1 %: corrected scores and differences "
             "allow for that, the judge's own means do not")
@@ -32,9 +43,9 @@ def judged_items(matrix: Matrix) -> JudgedItems:
     return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
-def judged_pairs(matrix: Matrix, a: Systems, b: Systems,
-                 holds: Callable[[JudgedItems, int, int], bool]) -> NDArray[np.bool_]:
+def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
     """Whether something holds of the judged items of both systems of a pair, [pairs]; of none without a judge."""
+    matrix, a, b = pairs
     if matrix.judged is None:
         return np.zeros(len(a), dtype=bool)
     items = judged_items(matrix)
@@ -48,21 +59,13 @@ def n_telling(matrix: Matrix) -> int:
     return int((matrix.by_unit.statistics[:, :, LABELLED] > 0).sum(axis=0).min(initial=matrix.n_units))
 
 
-def favoured(matrix: Matrix, a: Systems, b: Systems) -> Caution:
-    """The pairs of which the judge's scores of one system are further above people's than those of the other.
-
-    None where items are not judged.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    return Caution(judged_pairs(matrix, a, b, lambda items, one, other: _favours(
+def favoured(pairs: SystemPairs) -> Caution:
+    """The pairs that a judge does not treat alike; none where items are not judged."""
+    return Caution(_judged_pairs(pairs, lambda items, one, other: _favours(
         items.of(one), items.of(other), items.units)), FAVOURED)
 
 
-def _favours(a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.int64] | None) -> bool:
+def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     from scipy.special import stdtrit
 
     both = (a[:, LABELLED] > 0) & (b[:, LABELLED] > 0)
@@ -77,28 +80,13 @@ def _favours(a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.i
     return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)
 
 
-def rare_errors(matrix: Matrix, a: Systems, b: Systems) -> Caution:
-    """The pairs whose difference hangs on errors of the judge of which too few were seen; none without a judge.
-
-    People's mean is the judge's, less what the judge errs by where people looked. Where a good judge errs in few items,
-    most samples show hardly any of its errors, and their spread as seen is that of no error at all: with 60 items
-    looked at of 2,000, and a judge that says yes to 6 % of one system's wrong answers, scores' intervals of 95 % hold
-    in 87 %.
-
-    A sum of n rare errors has the skewness 1 / sqrt(n), and what other items add to the error makes it less. It is
-    foreseen here as if three more errors had been seen than there were: none of n says no more than that they are fewer
-    than 3 / n (at 95 %; Hanley and Lippman-Hand 1983).
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    return Caution(judged_pairs(matrix, a, b, lambda items, one, other: hangs_on_few_errors(
+def rare_errors(pairs: SystemPairs) -> Caution:
+    """The pairs whose difference hangs on errors of the judge of which too few were seen; none without a judge."""
+    return Caution(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
         items.apart(one, other), items)), RARE)
 
 
-def hangs_on_few_errors(statistics: NDArray[np.float64], items: JudgedItems) -> bool:
+def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     """Whether a mean of judged items, [items, columns], or of differences hangs on errors of which few were seen."""
     found = estimate(statistics, items.slope, items.units)
     if found.labelled < 2 or found.labelled == len(statistics):
@@ -112,7 +100,7 @@ def hangs_on_few_errors(statistics: NDArray[np.float64], items: JudgedItems) -> 
     return bool((len(seen) + _UNSEEN) * size**3 > (squared / _ENOUGH ** (1 / 3)) ** 1.5)
 
 
-def _usual(judge: NDArray[np.float64]) -> float:
+def _usual(judge: Floats) -> float:
     """How large an error of the judge may be, where none was seen: one step of its scores, or what they deviate by."""
     values = np.unique(judge)
     return max(float(judge.std()), float(np.diff(values).min(initial=np.inf))) if len(values) > 1 else 0.0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Floats
-from registry.significance.cautions.weak_null import Caution, Systems, kish
+from registry.significance.cautions.weak_null import Caution, SystemPairs, kish
 from registry.significance.matrix import Matrix, additive
 
 # items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
@@ -31,15 +31,14 @@ RARELY_WRONG = ("the score hangs on a class with fewer than 40 items of which a 
                 "right: equal systems can be told apart too often, and intervals are too short; take more items of it")
 
 
-def rare_classes(matrix: Matrix, a: Systems, b: Systems, few: int = _FEW) -> Iterator[Caution]:
+def rare_classes(pairs: SystemPairs, few: int = _FEW) -> Iterator[Caution]:
     """All pairs, where a score counts a class of few items as much as others; else those that hardly err in one.
 
     Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
+        pairs: The pairs.
         few: Items of a class, or clusters of equal weight, from which on nothing is said.
     """
+    matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple

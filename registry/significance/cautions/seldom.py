@@ -14,8 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from registry.arrays import Flags, Floats
-from registry.significance.cautions.weak_null import Caution, Systems, even_units_of_each
-from registry.significance.matrix import Matrix
+from registry.significance.cautions.weak_null import Caution, SystemPairs, even_units_of_each
 
 _FEW = 60  # units of equal weight in which a system says something, from which on swaps err in less than 7 % at 5 %
 _OFTEN, _CLEARLY = 2.0, 3.0  # times as many the other one has, and deviations of their difference: not just by chance
@@ -29,37 +28,30 @@ HARDLY_WRONG = ("one of two systems says something in far fewer units than the o
                 "units")
 
 
-def seldom(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs of which one system has the denominators of few units and the other one of far more.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    for far_fewer, units, of_one_kind in () if matrix.runs is not None else _of_the_fewer(matrix, a, b):
+def seldom(pairs: SystemPairs) -> Iterator[Caution]:
+    """The pairs of which one system has the denominators of few units and the other one of far more."""
+    for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _of_the_fewer(pairs):
         yield Caution(far_fewer & (of_one_kind < _HARDLY), HARDLY_WRONG)
         yield Caution(far_fewer & (of_one_kind >= _HARDLY) & ((units < _FEW) | (of_one_kind < RARELY)), SELDOM)
 
 
-def hardly_wrong(matrix: Matrix, a: Systems, b: Systems, few: int = _HARDLY) -> Iterator[Caution]:
+def hardly_wrong(pairs: SystemPairs, few: int = _HARDLY) -> Iterator[Caution]:
     """Those of them whose system of few denominators is wrong, or right, in hardly any unit, in any of its runs.
 
     Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
+        pairs: The pairs.
         few: Units in which it is, from which on nothing is said.
     """
-    for far_fewer, _, of_one_kind in _of_the_fewer(matrix, a, b):
+    for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
         yield Caution(far_fewer & (of_one_kind < few), HARDLY_WRONG)
 
 
-def _of_the_fewer(matrix: Matrix, a: Systems, b: Systems) -> Iterator[tuple[Flags, Floats, Floats]]:
+def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
     """Whether one system of a pair has denominators in far fewer units; how many, and those of its rarer outcome.
 
     All are [pairs]; there is nothing where no pair is like that.
     """
+    matrix, a, b = pairs
     if matrix.quotient is None:
         return
     units = even_units_of_each(matrix)  # nan of a system that never says anything, and has no score

@@ -24,11 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import Floats
+from registry.arrays import Floats, Ints
 from registry.judged import WEIGHT
 from registry.significance.matrix import Matrix, StatisticMatrix
-
-Systems = NDArray[np.int64]
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
 _BAR = NormalDist().inv_cdf(1 - LEVEL / 2)
@@ -54,6 +52,25 @@ UNEVEN_SWAPS = ("units of unequal weight tell no more than few equal ones would,
 CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, ASYMMETRIC, SKEWED_ITEMS)
 
 
+class SystemPairs(NamedTuple):
+    """Pairs of systems, of some of which something may have to be said.
+
+    Attributes:
+        matrix: By unit.
+        a: The first systems of the pairs, [pairs].
+        b: The second systems, [pairs].
+    """
+
+    matrix: Matrix
+    a: Ints
+    b: Ints
+
+    @classmethod
+    def every(cls, matrix: Matrix) -> SystemPairs:
+        """All pairs of the systems of a matrix."""
+        return cls(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
+
+
 class Caution(NamedTuple):
     """Of which pairs, [pairs], something must be said."""
 
@@ -77,17 +94,11 @@ def told(cautions: Iterable[Caution], said: str = "") -> list[str]:
     return [in_pairs(n, len(of.where), said or of.said) for of in cautions if (n := int(np.count_nonzero(of.where)))]
 
 
-def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    if not _is_foreseen(matrix):
+def mixed(pairs: SystemPairs) -> Iterator[Caution]:
+    """The pairs whose difference swaps take for surer than it is; none where both have the same denominators."""
+    if not _is_foreseen(pairs.matrix):
         return
-    found = _Differences.of(matrix, a, b)
+    found = _Differences.of(pairs)
     sums, a, b = found.under, found.a, found.b
     if (sums == sums[0]).all():
         return
@@ -100,58 +111,40 @@ def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED)
 
 
-def mixed_of_uneven_units(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The same pairs, where units are so uneven that studentized swaps do not mend that.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
+def mixed_of_uneven_units(pairs: SystemPairs) -> Iterator[Caution]:
+    """The same pairs, where units are so uneven that studentized swaps do not mend that."""
+    matrix = pairs.matrix
     if _is_foreseen(matrix) and even_units(matrix) < min(_FEW_EVEN, matrix.n_units / 2):
-        yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(matrix, a, b))
+        yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(pairs))
 
 
-def skewed(matrix: Matrix, a: Systems, b: Systems, *, one_sided: bool = False) -> Iterator[Caution]:
+def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
     """The pairs whose differences are too skewed for their number of units.
 
     The sample's skewness alone is no evidence where tails are long; mean and median have to lie apart as well.
 
     Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
+        pairs: The pairs.
         one_sided: Whether they are too skewed for one-sided tests; where these are exact, none.
     """
-    if _is_foreseen(matrix):
+    if _is_foreseen(pairs.matrix):
         least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (TOO_SKEWED, SKEWED)
-        yield Caution(_Differences.of(matrix, a, b).skewed(least), said)
+        yield Caution(_Differences.of(pairs).skewed(least), said)
 
 
-def skewed_items(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose averages over runs differ by too skewed amounts for their number of units.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-    if matrix.quotient is not None:
-        fixed = replace(matrix, runs=None, factors=None)
-        yield Caution(_Differences.of(fixed, a, b).skewed(TOO_SKEWED), SKEWED_ITEMS)
+def skewed_items(pairs: SystemPairs) -> Iterator[Caution]:
+    """The pairs whose averages over runs differ by too skewed amounts for their number of units."""
+    if pairs.matrix.quotient is not None:
+        fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
+        yield Caution(_Differences.of(fixed).skewed(TOO_SKEWED), SKEWED_ITEMS)
 
 
-def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose mean and median difference lie apart, so that signs and ranks test something else than the mean.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
+def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
+    """The pairs whose mean and median difference lie apart: signs and ranks test something else than the mean then."""
+    matrix = pairs.matrix
     if _is_foreseen(matrix) and matrix.is_mean:
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
-        yield Caution(_Differences.of(matrix, a, b).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
+        yield Caution(_Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
 
 
 def even_units(matrix: Matrix) -> float:
@@ -218,16 +211,16 @@ class _Differences(NamedTuple):
     systems: list[int]
     over: Floats
     under: Floats
-    a: Systems
-    b: Systems
+    a: Ints
+    b: Ints
 
     @classmethod
-    def of(cls, matrix: Matrix, a: Systems, b: Systems) -> _Differences:
+    def of(cls, pairs: SystemPairs) -> _Differences:
         """Look at some pairs of a matrix."""
-        systems, places = np.unique(np.stack([a, b]), return_inverse=True)
-        over, under = (part[0] for part in matrix.sums_of_parts(systems.tolist()))
+        systems, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
+        over, under = (part[0] for part in pairs.matrix.sums_of_parts(systems.tolist()))
         a, b = places.reshape(2, -1)
-        return cls(matrix, systems.tolist(), over, under, a, b)
+        return cls(pairs.matrix, systems.tolist(), over, under, a, b)
 
     def residuals(self) -> Iterator[Floats]:
         """What each unit has above its share of each score, [some units, systems]."""
@@ -261,7 +254,7 @@ class _Differences(NamedTuple):
         return (products[a, a] + products[b, b] - 2 * products[a, b],
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
-    def _shifts(self, pairs: NDArray[np.int64]) -> Floats:
+    def _shifts(self, pairs: Ints) -> Floats:
         """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
         found, some = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for at in range(0, len(pairs), some):

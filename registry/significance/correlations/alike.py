@@ -13,10 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from registry.arrays import Flags
-from registry.significance.cautions.weak_null import Caution, Systems
+from registry.arrays import Flags, Ints
+from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.matrix import Matrix
 from registry.significance.units import ROUNDING
 
 _ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %
@@ -28,20 +27,15 @@ ALIKE = ("the two systems' predictions are too much alike for so few items: swap
          "reject somewhat too often; take more items")
 
 
-def alike_predictions(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
-    """The pairs whose predictions correlate with each other too highly for their number of items.
-
-    Args:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
+def alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
+    """The pairs whose predictions correlate with each other too highly for their number of items."""
+    matrix, a, b = pairs
     if isinstance(matrix, PairMatrix) and (
             matrix.n_units < _FEW if matrix.coefficient is PEARSON else len(matrix.x) <= _MANY):
         yield Caution(_are_alike(matrix, a, b), ALIKE)
 
 
-def _are_alike(matrix: PairMatrix, a: Systems, b: Systems) -> Flags:
+def _are_alike(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:
     """Where two systems' standardized predictions are alike, and yet not the same, [pairs]."""
     standard = np.stack([matrix.coefficient.standardized(of) for of in matrix.x.T])
     with np.errstate(divide="ignore", invalid="ignore"):

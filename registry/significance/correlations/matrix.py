@@ -15,13 +15,11 @@ from typing import TypeVar
 import numpy as np
 
 from registry.arrays import Floats, Ints
-from registry.parallel.execution import Execution
-from registry.significance.base import Pair
+from registry.significance.base import Pair, Settings
 from registry.significance.correlations.coefficients import weighted_kendall, weighted_pearson, weighted_spearman
 from registry.significance.correlations.swaps import (
     Bits,
     Swapped,
-    ranks,
     swapped_kendall,
     swapped_pearson,
     swapped_spearman,
@@ -29,7 +27,7 @@ from registry.significance.correlations.swaps import (
 )
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
-from registry.significance.units import ROUNDING
+from registry.significance.units import ROUNDING, midranks
 
 Used = TypeVar("Used")
 OfUnits = TypeVar("OfUnits", Floats, Bits)
@@ -56,8 +54,8 @@ class Coefficient:
 
 
 PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
-SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, swapped_spearman)
-KENDALL = Coefficient("kendall", weighted_kendall, ranks, swapped_kendall)
+SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swapped_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, midranks, swapped_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
@@ -115,13 +113,13 @@ class PairMatrix(Matrix):
         return of_units if self.units is None else of_units[:, self.units]
 
 
-def resampled_correlations(matrix: PairMatrix, resamples: int, seed: int, execution: Execution) -> Iterator[Floats]:
+def resampled_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
     """Score every system in resamples of the units, within strata: those of `draws.resampled_sums`.
 
     Yields:
         Scores [draws, systems], block by block in their order.
     """
-    return execution.map(partial(_resampled_block, matrix, seed), blocks(resamples))
+    return settings.execution.map(partial(_resampled_block, matrix, settings.seed), blocks(settings.resamples))
 
 
 def _resampled_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
@@ -129,23 +127,22 @@ def _resampled_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -
     return matrix.weighted(counts.astype(np.float64))
 
 
-def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,
-                        use: Callable[[Floats], Used], execution: Execution) -> Iterator[Used]:
+def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
+                        use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` takes.
 
     Args:
         matrix: The matrix of all systems.
         pairs: Pairs, each of which swaps its own two systems.
-        resamples: The number of draws.
-        seed: The seed of the streams.
+        settings: The number of draws, the seed of their streams, and who works on them.
         use: A function of the differences [draws, pairs] of some draws, positive where the first system is better.
-        execution: Who works on the draws.
 
     Yields:
         The results of `use` in the order of the draws.
     """
     alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
-    return execution.map(partial(_swapped_blocks, alone, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
+    swapped = partial(_swapped_blocks, alone, pairs, settings.seed, use)
+    return settings.execution.map(swapped, list(_parts(settings.resamples, _TOGETHER)))
 
 
 def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:

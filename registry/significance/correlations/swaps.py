@@ -51,11 +51,6 @@ def z_scores(values: Floats) -> Floats:
     return np.asarray((plain - plain.mean()) / (deviation or np.nan))
 
 
-def ranks(values: Floats) -> Floats:
-    """Rank values [items] from 1, equal ones with the mean of their ranks."""
-    return midranks(values, 0.0)
-
-
 def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
 
@@ -99,7 +94,7 @@ def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both: the
     sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
     """
-    both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * ranks(y) - (len(y) + 1), 2)
+    both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
     everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
     count, pulled = both.by_item(imbalances(everything))
     pulled_a, pulled_b = np.split(deviations * count - pulled, 2)

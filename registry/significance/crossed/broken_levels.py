@@ -2,8 +2,8 @@
 
 Where a prompt breaks a system now and then, the system's scores by prompt are far from normal, and a system none of
 whose prompts broke seems better than it is. That is to prompts what a training that fails is to runs
-(`cautions.unlike_runs.outlying_runs`). `python -m tests.validity.prompt_hits` measures of what this tells, and what it
-misses.
+(`cautions.unlike_samples.outlying_runs`). `python -m tests.validity.prompt_hits` measures of what this tells, and what
+it misses.
 """
 
 from __future__ import annotations

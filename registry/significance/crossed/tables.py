@@ -86,20 +86,17 @@ def crossing(matrix: Matrix) -> Crossing:
         matrix: By unit, with the runs of its systems; `crossing_refusal` has no objection.
     """
     assert matrix.runs is not None
-    by_run = [_table(matrix, of_system) for of_system in matrix.runs]
-    if matrix.factors is None:
-        return Crossing(crossing_names(matrix), (False,), by_run)
-    factors = _factors(matrix)
-    tables = []
-    for table, of_system in zip(by_run, matrix.factors, strict=True):
+    factors, tables = _factors(matrix), [_table(matrix, of_system) for of_system in matrix.runs]
+    for at, of_system in enumerate(matrix.factors or ()):
         order = sorted(range(len(of_system)), key=lambda n: [of_system[n][factor] for factor in factors])
-        tables.append(table[:, order].reshape(-1, *(len({of_run[name] for of_run in of_system}) for name in factors)))
+        levels = (len({of_run[name] for of_run in of_system}) for name in factors)
+        tables[at] = tables[at][:, order].reshape(-1, *levels)
     return Crossing(crossing_names(matrix), tuple(name != OWN for name in factors), tables)
 
 
 def crossing_names(matrix: Matrix) -> tuple[str, ...]:
     """What the axes of the tables are called; see `Crossing`."""
-    return ("items", "runs") if matrix.factors is None else ("items", *(f"{name}s" for name in _factors(matrix)))
+    return "items", *(f"{name}s" for name in _factors(matrix))
 
 
 def numbers_of_levels(matrix: Matrix) -> Iterator[int]:
@@ -112,7 +109,9 @@ def numbers_of_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    assert matrix.factors is not None
+    """What tells runs apart, which is that they are runs where nothing else is said."""
+    if matrix.factors is None:
+        return [OWN]
     return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))
 
 

@@ -15,8 +15,9 @@ from registry.errors import InputError
 from registry.significance.base import Method, Observed, Settings
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.distributions.tango import tango_interval, tango_statistic
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL
 from registry.significance.resampled_scores import resampled_scores
+from registry.significance.resampling.bootstrap_intervals import dual_rank
 from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
 from registry.significance.units import has_binary_units, unit_differences
 
@@ -37,9 +38,9 @@ class Equivalence:
     """
 
     margin: float
-    p_value: float
-    low: float
-    high: float
+    p_value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
     note: str = ""
     test: Literal["", "t", "score", "bootstrap"] = ""
     method: Method = "asymptotic"
@@ -68,7 +69,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
     if not settings.confidence > 0.5:
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
-        return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
+        return Equivalence(margin, note="a score is undefined")
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
@@ -80,7 +81,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     differences, slack = unit_differences(o)
     n = len(differences)
     if n < 2 or np.ptp(differences) <= slack:
-        return Equivalence(margin, math.nan, math.nan, math.nan, "the difference is the same in every unit", "t")
+        return Equivalence(margin, note="the difference is the same in every unit", test="t")
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     log_p = max(log_t_p((mean + margin) / error, n - 1, "greater"), log_t_p((mean - margin) / error, n - 1, "less"))
     reach = float(stdtrit(n - 1, settings.confidence)) * error
@@ -89,8 +90,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
-        return Equivalence(margin, math.nan, math.nan, math.nan, "the margin is as wide as proportions can differ",
-                           "score")
+        return Equivalence(margin, note="the margin is as wide as proportions can differ", test="score")
     differences, _ = unit_differences(o)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     log_p = max(log_normal_p(float(tango_statistic(only_a, only_b, n, -margin)), "greater"),
@@ -100,7 +100,7 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 
 def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence:
-    resamples, d, undefined = settings.resamples, o.difference, math.nan
+    resamples, d = settings.resamples, o.difference
     a, b = (resampled_scores(o.matrix, settings)[:, system] for system in o.pair)
     moved = o.matrix.difference(a, b) - d
     moved.sort()  # undefined ones come last
@@ -108,19 +108,17 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     moved = moved[:resamples - n_undefined]
     slack = tolerance(o)
     if len(moved) and not (np.abs(moved) > slack).any():
-        return Equivalence(margin, undefined, undefined, undefined, "the difference is the same in every resample",
-                           "bootstrap", "monte-carlo", resamples=resamples)
+        return Equivalence(margin, note="the difference is the same in every resample", test="bootstrap",
+                           method="monte-carlo", resamples=resamples)
     # under a difference of -margin (+margin), how many would be as large (small) as observed; undefined ones count
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
                                  int(np.count_nonzero(moved <= d - margin + slack)))
     tail = monte_carlo_tail(extremes, resamples)
-    low = high = undefined
+    low = high = math.nan
     if n_undefined <= MOST_UNDEFINED * resamples:
         # dual to the test: (c + 1) / (R + 1) <= alpha where the k-th largest of them falls short of what was observed
-        k = math.floor((1 - settings.confidence) * (resamples + 1) * (1 + 1e-12)) - n_undefined
+        k = dual_rank(settings) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
         low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
-    return Equivalence(
-        margin, (extremes + 1) / (resamples + 1), float(low), float(high),
-        "undefined in more than 0.1 % of the resamples: no interval" if math.isnan(low) else "", "bootstrap",
-        "monte-carlo", tail.p_low, tail.p_high, resamples)
+    return Equivalence(margin, tail.p, float(low), float(high), NO_INTERVAL if math.isnan(low) else "", "bootstrap",
+                       "monte-carlo", tail.p_low, tail.p_high, resamples)

@@ -22,16 +22,14 @@ _STEEP = 20  # of a tilt: a summand is then nearly always, or hardly ever, there
 class HalfSums:
     """B = sum of b_i v_i, with `counts[j]` summands of the vector `vectors[j]`, under tilts exp(t.B)."""
 
-    def __init__(self, vectors: Ints, counts: Ints) -> None:
-        self.whole, self.vectors, self.counts = vectors, vectors.astype(np.float64), counts.astype(np.float64)
-
-    @classmethod
-    def of(cls, vectors: Ints) -> HalfSums:
-        """Of the vectors [n, 2], which are made unique by one number for each: much faster than by axis."""
+    def __init__(self, vectors: Ints) -> None:
+        """Take the vectors [n, 2], which are made unique by one number for each: much faster than by axis."""
         width = int(np.ptp(vectors[:, 1])) + 1
         base = int(vectors[:, 1].min())
         keys, counts = np.unique(vectors[:, 0] * width + (vectors[:, 1] - base), return_counts=True)
-        return cls(np.stack([keys // width, keys % width + base], axis=1), counts)
+        self.whole: Ints = np.stack([keys // width, keys % width + base], axis=1)
+        self.vectors: Floats = self.whole.astype(np.float64)
+        self.counts: Floats = counts.astype(np.float64)
 
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
         """K(t) - t.point, which undoes the tilt at a point; minus the rate function at the mean of the tilt."""

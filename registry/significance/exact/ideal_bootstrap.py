@@ -27,6 +27,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.resampling.reach import UNREACHED
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
+NO_INTERVAL = "undefined in more than 0.1 % of the resamples: no interval"
 LARGEST = 2**62  # that products of whole numbers may reach
 COUNTABLE = 11  # units up to which p, a whole number of their n^n resamples, is right to the last digit
 SMALL = 1e-3  # other p-values below it are computed by tilting
@@ -95,7 +96,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         return Tail(math.nan, "ideal", note=UNREACHED)
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
-        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+        return replace(tail, note=NO_INTERVAL)
     ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)
     return replace(tail, ci_low=low, ci_high=high)

@@ -61,7 +61,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     Raises:
         TooLargeError: The window needs more than `MAX_WORK` cells times distinct vectors, or rounding hides the tail.
     """
-    sums = HalfSums.of(vectors)
+    sums = HalfSums(vectors)
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     rows = np.arange(low[1], high[1] + 1)
     starts = region.thresholds(rows)
@@ -88,7 +88,7 @@ def window_work(vectors: Ints) -> float:
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
         return float(len(vectors) * (_STEP + _CELL * np.prod(high - low + 1)))
-    cells = _window(HalfSums.of(vectors), low, high)
+    cells = _window(HalfSums(vectors), low, high)
     return OVERHEAD + _MOVE * min(cells, MAX_WORK) if cells <= HOPELESS * MAX_WORK else math.inf
 
 

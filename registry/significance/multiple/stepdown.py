@@ -89,11 +89,10 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
     if kind == "permutation" and isinstance(matrix, PairMatrix):
         difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
-        blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
-                                     partial(extremity, alternative=alternative), settings.execution)
+        blocks = swapped_differences(matrix, pairs, settings, partial(extremity, alternative=alternative))
     elif kind == "permutation":
         swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), alternative)
-        blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
+        blocks = swapped_sums(matrix.statistics, settings, swapped)
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
     return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance, settings.execution.here)

@@ -11,7 +11,7 @@ import numpy as np
 from registry.arrays import Flags, Floats
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Unit
 from registry.significance.cautions.judges import favoured, rare_errors
-from registry.significance.cautions.weak_null import Caution, Systems
+from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.matrix import Matrix
 from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
@@ -76,8 +76,8 @@ class PairTest(Value):
         """The cost of an exact p-value in additions; 0: hardly any; infinite: the pair is drawn."""
         return 0.0
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterable[Caution]:  # noqa: ARG002
-        """Say of which pairs, systems `a` and `b` [pairs] of a matrix by unit, it is no test of equal scores."""
+    def cautions(self, pairs: SystemPairs) -> Iterable[Caution]:  # noqa: ARG002
+        """Say of which pairs it is no test of equal scores."""
         return ()
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
@@ -139,8 +139,8 @@ class PairTest(Value):
         That is where the test's null hypothesis says more than equal scores, and where a judge favours a system, or its
         errors are hardly known.
         """
-        defined, pairs = ~np.isnan(results.p_value), (observed.matrix, observed.a, observed.b)
-        for caution in (*self.cautions(*pairs), favoured(*pairs), rare_errors(*pairs)) if defined.any() else ():
+        defined, pairs = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
+        for caution in (*self.cautions(pairs), favoured(pairs), rare_errors(pairs)) if defined.any() else ():
             results = results.noted(caution.where & defined, caution.said)
         return results
 

@@ -8,12 +8,11 @@ system in every resample, [resamples, systems], are all that is kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from registry.arrays import Floats
 from registry.families import FAMILIES
@@ -22,8 +21,8 @@ from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
-from registry.significance.cautions.weak_null import Caution, Systems, skewed
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
+from registry.significance.cautions.weak_null import Caution, SystemPairs, skewed
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -41,7 +40,6 @@ from registry.significance.results import Tails
 Done = TypeVar("Done")
 
 CONSTANT = "the difference is the same in every resample"
-NO_INTERVAL = "undefined in more than 0.1 % of the resamples: no interval"
 
 _LONG = 2**18  # resamples from which on threads help
 
@@ -77,16 +75,14 @@ class Bootstrap(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        if self.variant == "studentized" and matrix.quotient is None:
-            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
         if self.variant == "recentred":
-            yield from skewed(matrix, a, b)
-        yield from hardly_wrong(matrix, a, b)
-        yield from rare_classes(matrix, a, b)
+            yield from skewed(pairs)
+        yield from hardly_wrong(pairs)
+        yield from rare_classes(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values and intervals of all pairs from the same resamples."""
@@ -121,8 +117,6 @@ class Bootstrap(PairTest):
 def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
-    if not len(pairs):
-        return Tails.of([])
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
     return test(pairs, resampled_scores(pairs.matrix, settings).T, settings)
 
@@ -133,7 +127,7 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    notes = _notes(pairs, found, settings)
+    notes = np.array([_note(pairs, n, of, settings) for n, of in enumerate(found)])
     told = np.flatnonzero(notes == "")
     if settings.interval == "dual":
         some, reach = pairs[told], np.array([of.reach for of in found])[told]
@@ -151,16 +145,13 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     return Tails.joined(len(pairs), parts)
 
 
-def _notes(pairs: ObservedPairs, found: Sequence[Recentred], settings: Settings) -> NDArray[np.str_]:
-    """The reason why a pair has no interval, or cannot be tested at all, [pairs]; empty where there is none."""
-    notes = np.array([NO_INTERVAL if of.undefined > MOST_UNDEFINED * settings.resamples else "" for of in found],
-                     dtype=f"<U{max(map(len, (CONSTANT, UNREACHED, NO_INTERVAL)))}")
-    for n, of in enumerate(found):
-        if not of.moves and pairs.difference[n]:
-            notes[n] = CONSTANT
-        elif not of.extremes and not is_reachable(pairs[n], settings.alternative):
-            notes[n] = UNREACHED
-    return notes
+def _note(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
+    """The reason why a pair has no interval, or cannot be tested at all; empty where there is none."""
+    if not found.moves and pairs.difference[n]:
+        return CONSTANT
+    if not found.extremes and not is_reachable(pairs[n], settings.alternative):
+        return UNREACHED
+    return NO_INTERVAL if found.undefined > MOST_UNDEFINED * settings.resamples else ""
 
 
 def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from registry.families import FAMILIES
 from registry.significance.base import ObservedPairs, Settings
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import RARELY, hardly_wrong
-from registry.significance.cautions.weak_null import Caution, Systems, skewed_items
+from registry.significance.cautions.weak_null import Caution, SystemPairs, skewed_items
 from registry.significance.crossed.critical import log_p, reach
 from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
 from registry.significance.matrix import Matrix
@@ -49,17 +49,16 @@ class Crossed(PairTest):
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
         if reason := crossing_refusal(matrix):
             return reason
-        there = {"all", "items", "runs"} if matrix.factors is None else {"all", *crossing_names(matrix)}
-        if matrix.runs and self.over not in there:
+        if matrix.runs and self.over not in ("all", *crossing_names(matrix)):
             return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
         return None
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
         if self.over in ("all", "items"):
-            yield from skewed_items(matrix, a, b)
-            yield from hardly_wrong(matrix, a, b, RARELY)
-            yield from rare_classes(matrix, a, b)
+            yield from skewed_items(pairs)
+            yield from hardly_wrong(pairs, RARELY)
+            yield from rare_classes(pairs)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """True."""

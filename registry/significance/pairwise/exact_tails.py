@@ -25,7 +25,7 @@ def exact_or_drawn(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: 
 
     Args:
         exact: A function of a module, from a pair to its tail, or None.
-        draw: Gives the tails of pairs that are drawn, of none as well.
+        draw: Gives the tails of pairs that are drawn.
         pairs: All pairs.
         places: Of those whose exact tails are tried.
         settings: The settings of the test, and who computes exact tails.
@@ -37,9 +37,10 @@ def exact_or_drawn(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: 
         settings = replace(settings, execution=Execution(workers=1))
     tried = execution.map(partial(_tail, exact, sent, settings), places.tolist(), what)
     found = {n: tail for n, tail in zip(places.tolist(), tried, strict=True) if tail is not None}
-    drawn = np.setdiff1d(np.arange(len(pairs)), list(found))
-    return Tails.joined(len(pairs), [(np.array(list(found), dtype=np.int64), Tails.of(list(found.values()))),
-                                     (drawn, draw(pairs[drawn]))])
+    parts = [(np.array(list(found), dtype=np.int64), Tails.of(list(found.values())))]
+    if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(found))):
+        parts.append((drawn, draw(pairs[drawn])))
+    return Tails.joined(len(pairs), parts)
 
 
 def _tail(exact: Exact, pairs: ObservedPairs, settings: Settings, n: int) -> Tail | None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
-from registry.significance.cautions.uneven_samples import uneven_samples
-from registry.significance.cautions.weak_null import Caution, Systems
+from registry.significance.cautions.unlike_samples import uneven_samples
+from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -90,10 +90,10 @@ class TwoSampleT(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs of which the system with fewer items varies more, and a common variance is too small."""
         if self.pooled:
-            yield from uneven_samples(matrix, a, b, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
+            yield from uneven_samples(pairs, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
@@ -203,9 +203,9 @@ class RankSum(IndependentTest):
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
     of_unit_scores: ClassVar[bool] = True
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs of which one system varies more than the other, so that ranks vary more than of one distribution."""
-        yield from uneven_samples(matrix, a, b, _squared_errors_of_u)
+        yield from uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the units of both systems together."""
@@ -215,8 +215,8 @@ class RankSum(IndependentTest):
 def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
     """The variance of U / (n m) under one distribution of both, and without (Brunner and Munzel 2000)."""
     n, m = len(x), len(y)
-    ranks = midranks(np.concatenate([x, y]), 0.0)
-    placements = (ranks[:n] - midranks(x, 0.0)) / m, (ranks[n:] - midranks(y, 0.0)) / n
+    ranks = midranks(np.concatenate([x, y]))
+    placements = (ranks[:n] - midranks(x)) / m, (ranks[n:] - midranks(y)) / n
     return (float(ranks.var(ddof=1)) / (n + m) / (n * m),
             sum(float(of.var(ddof=1)) / len(of) for of in placements))
 

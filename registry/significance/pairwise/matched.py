@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.significance.base import Observed, Settings, Tail, extremity
-from registry.significance.cautions.weak_null import Caution, Systems, asymmetric, skewed
+from registry.significance.cautions.weak_null import Caution, SystemPairs, asymmetric, skewed
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
@@ -39,9 +39,9 @@ class Wilcoxon(PairTest):
         """True where all signs of the ranks are counted."""
         return self.variant == "exact"
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose differences are not symmetric."""
-        return asymmetric(matrix, a, b)
+        return asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
@@ -73,9 +73,9 @@ class MatchedT(PairTest):
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
     of_unit_scores: ClassVar[bool] = True
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose mean difference is far from normal; what is no mean is told to be none."""
-        return skewed(matrix, a, b) if matrix.is_mean else iter(())
+        return skewed(pairs) if pairs.matrix.is_mean else iter(())
 
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Of scores that are means of units' scores."""

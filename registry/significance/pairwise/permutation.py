@@ -21,8 +21,8 @@ from registry.families import FAMILIES
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import seldom
-from registry.significance.cautions.unlike_runs import uneven_runs
-from registry.significance.cautions.weak_null import Caution, Systems, mixed, mixed_of_uneven_units, skewed
+from registry.significance.cautions.unlike_samples import uneven_runs
+from registry.significance.cautions.weak_null import Caution, SystemPairs, mixed, mixed_of_uneven_units, skewed
 from registry.significance.correlations.alike import alike_predictions
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -69,22 +69,20 @@ class Permutation(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        if self.studentized and matrix.quotient is None:
-            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.studentized)
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs of systems that are not exchangeable, though their scores may be equal."""
-        few = [*seldom(matrix, a, b)]
+        few = [*seldom(pairs)]
         yield from few
         not_exchangeable = mixed_of_uneven_units if self.studentized else mixed
         yield from (of._replace(where=np.all([of.where, *(~other.where for other in few)], axis=0))
-                    for of in not_exchangeable(matrix, a, b))  # studentized swaps do not mend what is said of few units
-        yield from skewed(matrix, a, b)
-        yield from alike_predictions(matrix, a, b)
-        if matrix.runs is None:  # else it speaks of these items
-            yield from rare_classes(matrix, a, b)
-        yield from uneven_runs(matrix, a, b)
+                    for of in not_exchangeable(pairs))  # studentized swaps do not mend what is said of few units
+        yield from skewed(pairs)
+        yield from alike_predictions(pairs)
+        if pairs.matrix.runs is None:  # else it speaks of these items
+            yield from rare_classes(pairs)
+        yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:
         """Say why the swaps are not counted on a lattice."""
@@ -167,13 +165,11 @@ def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
-    if not len(pairs):
-        return Tails.of([])
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # fewer systems, as where few pairs are drawn again
-    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings.resamples, settings.seed,
-                                         SwapCounter.of(alone, settings.alternative), settings.execution))
+    counter = SwapCounter.of(alone, settings.alternative)
+    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
 
@@ -198,7 +194,6 @@ def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
     if not few.all():
         many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
         counts = reduce(np.add, swapped_differences(
-            matrix, many, settings.resamples, settings.seed, partial(count_reaching, bars[~few], alternative),
-            settings.execution))
+            matrix, many, settings, partial(count_reaching, bars[~few], alternative)))
         parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
     return Tails.joined(len(pairs), parts)

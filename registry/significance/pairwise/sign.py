@@ -11,7 +11,7 @@ import numpy as np
 from registry.arrays import Ints
 from registry.errors import InputError
 from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
-from registry.significance.cautions.weak_null import Caution, Systems, asymmetric
+from registry.significance.cautions.weak_null import Caution, SystemPairs, asymmetric
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.marks import apart, in_both
@@ -42,9 +42,9 @@ class Sign(PairTest):
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose median difference is another than the mean."""
-        return asymmetric(matrix, a, b)
+        return asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system; a unit where a score is undefined is left out."""

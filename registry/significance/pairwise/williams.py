@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
-from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, Systems
+from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, SystemPairs
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
@@ -38,8 +38,9 @@ class _SharedGold(PairTest):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
-    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose correlations vary more than those of normal values, by more than an error of that."""
+        matrix, a, b = pairs
         if isinstance(matrix, PairMatrix) and matrix.coefficient is PEARSON:
             yield Caution(_vary_more(matrix, a, b), NOT_NORMAL)
 
@@ -112,7 +113,7 @@ class Steiger(_SharedGold):
         return log_normal_p(statistic, alternative)
 
 
-def _vary_more(matrix: PairMatrix, a: Systems, b: Systems) -> Flags:
+def _vary_more(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:
     """Where normal values would give the difference of two correlations so small an error that 6 % reject at 5 %.
 
     With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever the

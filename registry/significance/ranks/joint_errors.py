@@ -11,7 +11,7 @@ places in each unit, or not, all pairs in the same units.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -174,5 +174,5 @@ class Flipped(JointErrors):
         of, settings = self.influences, self.settings
         statistics = (of.of_units + of.scores / of.n_units)[:, :, None]
         swapped = np.concatenate(list(swapped_sums(
-            statistics, settings.resamples, settings.seed, np.asarray, settings.execution.here)))[:, :, 0]
+            statistics, replace(settings, execution=settings.execution.here), np.asarray)))[:, :, 0]
         return np.asarray(of.scores - 2 * swapped)

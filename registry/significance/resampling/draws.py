@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Floats, Ints
-from registry.parallel.execution import Execution
+from registry.significance.base import Settings
 from registry.significance.compact import Statistics
 from registry.significance.resampling.columns import Columns
 from registry.significance.resampling.compiled_loops import loops
@@ -34,38 +34,35 @@ _CELLS = 2**21  # draws times units whose counts are drawn at once: part of what
 _TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
 
 
-def swapped_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
-                 execution: Execution) -> Iterator[Used]:
+def swapped_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
     Each draw takes every unit with probability 1/2, the same units for all systems.
 
     Args:
         statistics: [units, systems, columns].
-        resamples: The number of draws.
-        seed: The seed of the streams.
+        settings: The number of draws, the seed of their streams, and who works on the blocks.
         use: A function of the sums [draws, systems, columns] of a block.
-        execution: Who works on the blocks.
 
     Yields:
         The results of `use` in the order of the blocks.
     """
-    columns = Columns.of(statistics, execution.memory)
-    return execution.map(partial(_swapped_block, columns, seed, use), blocks(resamples))
+    columns = Columns.of(statistics, settings.execution.memory)
+    return settings.execution.map(partial(_swapped_block, columns, settings.seed, use), blocks(settings.resamples))
 
 
-def resampled_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
-                   execution: Execution, strata: Ints | None = None) -> Iterator[Used]:
+def resampled_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
+                   strata: Ints | None = None) -> Iterator[Used]:
     """Sum statistics over bootstrap resamples: as many units as there are, drawn with replacement.
 
     Arguments and results are those of `swapped_sums`. Within each of the `strata` [units], numbered from 0, as many
     units are drawn as it has.
     """
-    columns = Columns.of(statistics, execution.memory)
+    columns = Columns.of(statistics, settings.execution.memory)
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
-    elements = resamples * len(statistics)
-    return execution.map(partial(_resampled_block, parts, elements, seed, use), blocks(resamples))
+    drawn = partial(_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)
+    return settings.execution.map(drawn, blocks(settings.resamples))
 
 
 def units_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:

@@ -29,7 +29,12 @@ LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
-    """Say why random runs cannot be tested, or None where they can; each system needs two or more."""
+    """Say why random runs cannot be tested, or None where they can; each system needs two or more.
+
+    A `studentized` test takes none, and needs a quotient where runs are fixed.
+    """
+    if studentized and matrix.quotient is None:
+        return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
     if matrix.runs is None:
         return None
     if matrix.factors is not None:
@@ -120,8 +125,7 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     assert matrix.runs is not None
     contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
-    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings.resamples, settings.seed, np.asarray,
-                           settings.execution, matrix.strata)
+    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
     shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
     observed = [of_system.sum(axis=0).mean(axis=0) / shared for of_system in matrix.runs]
     n, strata = matrix.n_units, 1 if matrix.unit_strata is None else len(np.unique(matrix.unit_strata))

@@ -112,8 +112,7 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
         counter = partial(_extremes, studentized, studentized.bars())
-        counts = reduce(np.add, swapped_sums(
-            studentized.columns[:, None, :], settings.resamples, settings.seed, counter, settings.execution))
+        counts = reduce(np.add, swapped_sums(studentized.columns[:, None, :], settings, counter))
         yield from (int(n) for n in counts)
 
 
@@ -136,8 +135,7 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         found = np.empty((len(group), settings.resamples))
         at = 0
-        for of_draws in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
-                                       one.resampled, settings.execution, pairs.matrix.strata):
+        for of_draws in resampled_sums(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
             difference, error = (of[:, 0] for of in of_draws)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences

@@ -60,7 +60,7 @@ def _moved(matrix: Matrix, settings: Settings) -> Floats:
     over = matrix.parts[0]
     moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     totals = over.sum(axis=0)[:, None]
-    found = swapped_sums(over[:, :, None], settings.resamples, settings.seed, np.asarray, settings.execution)
+    found = swapped_sums(over[:, :, None], settings, np.asarray)
     for at, block in zip(range(0, settings.resamples, BLOCK), found, strict=True):
         moved[:, at:at + BLOCK] = 2 * block[:, :, 0].T - totals
     return moved

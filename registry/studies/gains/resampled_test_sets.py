@@ -11,10 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from registry.arrays import Floats
 from registry.errors import InputError
 from registry.significance import Matrix, Settings
-from registry.significance.compact import Statistics
 from registry.studies.gains.pair_gains import Gains, Places, all_gains, bootstrap_warnings, by_unit
 
 _ROOM = 2**26  # bytes of statistics that lie side by side
@@ -42,11 +40,8 @@ def of_sets(matrix: Matrix, sets: Places) -> Matrix:
         matrix: By unit. One of correlations takes one test set, as all its systems share the gold's values.
         sets: The units of each test set, [sets, units of a set]; a unit may be there several times.
     """
-    def beside(statistics: Statistics) -> Floats:
-        """[units, systems, columns] to [units of a set, sets x systems, columns]."""
-        return statistics[sets.T].reshape(sets.shape[1], -1, statistics.shape[2])
-
-    return replace(matrix, statistics=beside(matrix.statistics), judged=None, runs=matrix.runs and tuple(
+    beside = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
+    return replace(matrix, statistics=beside, judged=None, runs=matrix.runs and tuple(
         runs[units] for units in sets for runs in matrix.runs))
 
 

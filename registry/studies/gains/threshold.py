@@ -136,7 +136,6 @@ def estimates(gains: Gains, systems: Ints, alpha: float, width: float, enough: i
         The row, and the threshold by the fit in every draw of systems, [draws].
     """
     row: Row = {}
-    found = np.full(len(systems), np.nan)
     for number, name, some, estimate in (
             ("borderline", "threshold", borderline(gains, alpha, width), percentile),
             ("near", "fitted", near(gains), carried)):

@@ -20,7 +20,7 @@ from registry.errors import InputError, counted
 from registry.significance import Bootstrap
 from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import skewed, told
+from registry.significance.cautions.weak_null import SystemPairs, skewed, told
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
@@ -224,9 +224,8 @@ class _Planned:
 
 def _of_skewed(matrix: Matrix) -> list[str]:
     """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
-    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    return told(skewed(matrix, a, b, one_sided=True), "differences are too skewed for so few units, whose means are "
-                "not normal: powers are off by points, and type S errors by several times")
+    return told(skewed(SystemPairs.every(matrix), one_sided=True), "differences are too skewed for so few units, whose "
+                "means are not normal: powers are off by points, and type S errors by several times")
 
 
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:

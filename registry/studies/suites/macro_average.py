@@ -113,7 +113,11 @@ class Macro(BoardStudy):
 
     def run(self, case: Case) -> Finding:
         """Average the scores of the systems that took part in all test sets, and test all pairs as one family."""
-        return _Averaging.of(case).found()
+        places = np.array(in_all(case.boards), dtype=np.int64)
+        scores = np.mean([board.scores[at] for board, at in zip(case.boards, places, strict=True)], axis=0)
+        best_first = np.argsort(scores if case.boards[0].matrix.lower_is_better else -scores, kind="stable")
+        return _Averaging(case.boards, places[:, best_first].tolist(), scores[best_first],
+                          case.request.of_family(len(scores)), case.test).found()
 
 
 def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
@@ -130,15 +134,6 @@ class _Averaging:
     scores: Floats
     request: Request
     test: PairTest
-
-    @classmethod
-    def of(cls, case: Case) -> _Averaging:
-        boards = case.boards
-        places = np.array(in_all(boards), dtype=np.int64)
-        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
-        best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, places[:, best_first].tolist(), scores[best_first], case.request.of_family(len(scores)),
-                   case.test)
 
     def found(self) -> Finding:
         first, settings, n = self.boards[0], self.request.significance, len(self.scores)

@@ -21,7 +21,7 @@ from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
 from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.weak_null import even_units
+from registry.significance.cautions.weak_null import SystemPairs, even_units
 from registry.significance.matrix import Matrix
 from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal
@@ -149,5 +149,4 @@ def _doubts(boards: Sequence[Board]) -> list[str]:
 
 
 def _of_rare_classes(matrix: Matrix) -> list[str]:
-    return [caution.said for caution in rare_classes(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
-            if caution.where.any()]
+    return [caution.said for caution in rare_classes(SystemPairs.every(matrix)) if caution.where.any()]

@@ -5,12 +5,13 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.cautions.unlike_runs import UNEVEN_RUNS, outlying_runs, uneven_runs
+from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, outlying_runs, uneven_runs
+from registry.significance.cautions.weak_null import SystemPairs
 from tests.validity.run_hits import board
 
 
 def told(matrix, a=0, b=1):
-    return [bool(caution.where[0]) for caution in uneven_runs(matrix, np.array([a]), np.array([b]))]
+    return [bool(caution.where[0]) for caution in uneven_runs(SystemPairs(matrix, np.array([a]), np.array([b])))]
 
 
 @pytest.mark.parametrize(("few", "many", "is_told"), [

@@ -15,6 +15,7 @@ from registry.significance.cautions.weak_null import (
     SKEWED_ITEMS,
     TOLERATED,
     UNEVEN_SWAPS,
+    SystemPairs,
     asymmetric,
     even_units,
     mixed,
@@ -33,7 +34,7 @@ def told(caution, population):
     """The share of test sets of which it is told."""
     sample = population.sample(np.random.default_rng(1), RUNS)
     a, b = np.array(sample.pairs()).T
-    return sum(of.where.mean() for of in caution(sample.matrix.by_unit, a, b))
+    return sum(of.where.mean() for of in caution(SystemPairs(sample.matrix.by_unit, a, b)))
 
 
 @pytest.mark.parametrize(("caution", "population", "low", "high"), [
@@ -65,13 +66,13 @@ def test_the_size_of_swaps_is_foreseen_from_both_variances(seed):
     """All pairs at once, as one by one; a size of 6 % at 5 % is the bar."""
     m = matrix(uneven(seed, 30, 8))
     a, b = np.triu_indices(8, 1)
-    (caution,) = mixed(m, a, b)
+    (caution,) = mixed(SystemPairs(m, a, b))
     true, swapped = np.array([variances(*m.parts, list(pair)) for pair in zip(a, b, strict=True)]).T
     sizes = 2 * stats.norm.cdf(stats.norm.ppf(0.025) * np.sqrt(swapped / true))
     assert (caution.where == (sizes > TOLERATED)).all()
-    (turned,) = mixed(m, b, a)
+    (turned,) = mixed(SystemPairs(m, b, a))
     assert (caution.where == turned.where).all()
-    (some,) = mixed(m, a[3:9], b[3:9])  # other systems have no say
+    (some,) = mixed(SystemPairs(m, a[3:9], b[3:9]))  # other systems have no say
     assert (caution.where[3:9] == some.where).all()
 
 
@@ -89,7 +90,7 @@ def test_the_excess_of_skewed_differences_is_that_of_t():
     for units in (20, 60, 70, 80, 90, 400):
         drawn = stats.expon.ppf((np.arange(units) + 0.5) / units)
         gamma = stats.skew(drawn)
-        (caution,) = skewed(matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1))), np.array([0]), np.array([1]))
+        (caution,) = skewed(SystemPairs.every(matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))))
         assert caution.where[0] == (excess * 200 / units * (gamma / 2) ** 2 > TOLERATED - 0.05), units
         found.append(caution.where[0])
     assert set(found) == {True, False}
@@ -102,7 +103,7 @@ def test_of_one_side_the_excess_is_of_first_order():
         drawn = stats.expon.ppf((np.arange(units) + 0.5) / units)
         excess = stats.skew(drawn) * (2 * x**2 + 1) * stats.norm.pdf(x) / (6 * np.sqrt(units))
         m = matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))
-        (caution,) = skewed(m, np.array([0]), np.array([1]), one_sided=True)
+        (caution,) = skewed(SystemPairs.every(m), one_sided=True)
         assert caution.where[0] == (excess > TOLERATED - 0.05) == (units < 450), units
 
 
@@ -118,9 +119,8 @@ def test_averages_over_runs_that_are_skewed_over_items_are_told_of_where_items_a
 def test_identical_systems_and_right_or_wrong_ones_are_none_of_them():
     statistics = uneven(1, 40, 2)
     same = matrix(np.stack([statistics[:, 0]] * 2, axis=1))
-    ones = np.array([0]), np.array([1])
     for rule in (mixed, skewed, asymmetric):
-        assert not any(of.where.any() for of in rule(same, *ones))
+        assert not any(of.where.any() for of in rule(SystemPairs.every(same)))
     labels = of_labels(np.random.default_rng(1).random((40, 2)) < [0.95, 0.1])
     for test in (Permutation(), Sign(), Wilcoxon(), MatchedT()):
         assert not any("swaps understate" in said or "skewed" in said for said in misuses(test, labels))
@@ -148,7 +148,7 @@ def test_a_pair_has_its_caution_as_a_note_and_a_board_as_a_warning():
 def test_studentized_swaps_are_told_of_where_one_cluster_has_most_items_and_systems_are_unlike(population, low, high):
     sample = population.sample(np.random.default_rng(2), 40)
     a, b = np.array(sample.pairs()).T
-    found = [of.where for of in Permutation(studentized=True).cautions(sample.matrix.by_unit, a, b)
+    found = [of.where for of in Permutation(studentized=True).cautions(SystemPairs(sample.matrix.by_unit, a, b))
              if of.said == UNEVEN_SWAPS]
     assert low <= np.any([*found, np.zeros(40, dtype=bool)], axis=0).mean() <= high
 

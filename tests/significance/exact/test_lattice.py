@@ -201,7 +201,7 @@ def test_degenerate(weights, threshold, expected):
 
 def test_a_sine_of_one_that_is_rounded_up_is_one():
     """With sides of 144 and 288 some half turn of (1, -1) has a square of 1 + 2^-51; B is (0, 0) or (1, -1)."""
-    found = HalfSums(np.array([[1, -1]]), np.array([1])).window(np.zeros(2), np.array([-10, -200]), np.array([133, 87]))
+    found = HalfSums(np.array([[1, -1]])).window(np.zeros(2), np.array([-10, -200]), np.array([133, 87]))
     expected = np.zeros((144, 288))
     expected[10, 200] = expected[11, 199] = 0.5
     assert found == pytest.approx(expected, abs=1e-11)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.families import adjust_boards, sequentially_rejective
+from registry.significance.multiple.families import adjust_boards
+from tests.significance.multiple.sequential_graph import sequentially_rejective
 
 
 def gatekeeping_graph(pairs, metrics):

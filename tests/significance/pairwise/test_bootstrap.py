@@ -150,7 +150,8 @@ def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
 
 @pytest.mark.slow
 def test_resamples_draw_every_unit_equally_often():
-    sums = np.concatenate(list(draws.resampled_sums(np.eye(50)[:, None, :], 20_000, 4, np.copy, Execution())))[:, 0]
+    drawn = draws.resampled_sums(np.eye(50)[:, None, :], Settings(resamples=20_000, seed=4), np.copy)
+    sums = np.concatenate(list(drawn))[:, 0]
     assert (sums.sum(axis=1) == 50).all()
     assert np.abs(sums.mean(axis=0) - 1).max() < 5 / math.sqrt(20_000)
     assert sums.var() == pytest.approx(1 - 1 / 50, rel=0.01)

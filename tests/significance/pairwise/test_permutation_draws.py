@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings
 from registry.significance.resampling import draws
 from tests.significance.matrices import matrix, permuted, uneven
@@ -42,7 +41,8 @@ def test_seeds_matter_and_0_is_one():
 
 def test_swapped_units_are_fair_coins():
     """Every unit is swapped in half of the draws, independently: counts within 5 deviations."""
-    sums = np.concatenate(list(draws.swapped_sums(np.eye(64)[:, None, :], 10_000, 1, np.copy, Execution())))[:, 0]
+    drawn = draws.swapped_sums(np.eye(64)[:, None, :], Settings(resamples=10_000, seed=1), np.copy)
+    sums = np.concatenate(list(drawn))[:, 0]
     assert set(np.unique(sums)) == {0.0, 1.0}
     assert np.abs(sums.mean(axis=0) - 0.5).max() < 5 * 0.5 / 100
     correlations = np.corrcoef(sums.T) - np.eye(64)
