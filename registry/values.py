@@ -11,6 +11,7 @@ import json
 import re
 import types
 import typing
+from abc import ABC
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -27,7 +28,7 @@ _WORD = re.compile(r"[\w.+-]+")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
-class Value:
+class Value(ABC):
     """The base of everything that is named by its options; a subclass is a frozen dataclass of them, undecorated.
 
     `name` is what manifests and commands call it, the name of its class unless it gives another; `terse` names leave

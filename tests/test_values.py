@@ -103,3 +103,13 @@ def test_unknown_name_carries_the_candidates():
     with pytest.raises(UnknownNameError) as caught:
         parse("metric", METRICS, "Acuracy")
     assert caught.value.known == tuple(METRICS)
+
+
+def test_a_value_whose_class_lacks_something_is_not_made():
+    class Unfinished(METRICS["Kappa"].__base__):
+        """Lacks what it is scored by."""
+
+        takes = "label"
+
+    with pytest.raises(TypeError, match="score_classes"):
+        Unfinished()

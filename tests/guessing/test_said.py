@@ -1,5 +1,7 @@
 """What a user says instead of leaving it to be guessed."""
 
+import re
+
 import pytest
 
 from registry.errors import InputError
@@ -33,3 +35,12 @@ def test_a_reader_with_all_its_options_is_no_guess(layout):
     options = {"scheme": "iob2", "header": True, "token": "TOKEN", "label": "TAG", "sentence_end": ["NOTE", "end"]}
     gold, system = readers(made(layout([tags, tags]), Asked("bio", options)))
     assert gold.sentence_end == system.sentence_end == ("NOTE", "end")
+
+
+@pytest.mark.parametrize(("metric", "said"), [
+    ("Success", "Success needs the option 'cutoff'"),
+    ("P(cutof=3)", "unknown option 'cutof' of P; did you mean 'cutoff'"),
+    ("Sucess", "unknown metric 'Sucess'; did you mean 'Success'")])
+def test_a_metric_that_cannot_be_made_says_why(layout, metric, said):
+    with pytest.raises(InputError, match=re.escape(said)):
+        made(layout(["a\tx\n", "a\tx\n"]), Asked(metric=metric))
