@@ -17,7 +17,7 @@ from registry.store.upkeep.rewrite import upgrade
 from tests.store.older import older
 
 PLATFORMS = {  # of platform.platform(), by what is kept
-    "Linux-6.8.0-zz-kernel-x86_64-with-glibc2.36": "Linux x86_64",
+    "Linux-6.8.0-zzzzzz-kernel-x86_64-with-glibc2.36": "Linux x86_64",
     "macOS-14.4.1-arm64-arm-64bit": "Darwin arm64",
     "Windows-10-10.0.19041-SP0": "Windows",
 }
@@ -28,10 +28,10 @@ def with_names(tmp_path_factory):
     """An older database with paths and accounts: a run of a manifest, a submission by hand, and an import."""
     database = older(tmp_path_factory.mktemp("named") / "r.duckdb")
     runs = [
-        ("run", {"manifest": "/zz/task/task.toml"}, {"/zz/task/task.toml": "1", "/zz/task/gold/a.tsv": "2"}),
-        ("submit", {"task": "t", "file": "/zz/one/out.tsv, ../zz-two/out.tsv"},
-         {"/zz/one/out.tsv": "3", "../zz-two/out.tsv": "4"}),
-        ("import", {"kind": "lm-eval", "path": "zz/logs"}, {"zz/logs/m/samples.jsonl": "5"}),
+        ("run", {"manifest": "/zzzzzz/task/task.toml"}, {"/zzzzzz/task/task.toml": "1", "/zzzzzz/task/gold/a.tsv": "2"}),
+        ("submit", {"task": "t", "file": "/zzzzzz/one/out.tsv, ../zzzzzz-two/out.tsv"},
+         {"/zzzzzz/one/out.tsv": "3", "../zzzzzz-two/out.tsv": "4"}),
+        ("import", {"kind": "lm-eval", "path": "zzzzzz/logs"}, {"zzzzzz/logs/m/samples.jsonl": "5"}),
     ]
     with duckdb.connect(str(database.path), config=CONFIG) as connection:
         for n, ((name, parameters, inputs), machine) in enumerate(zip(runs, PLATFORMS, strict=True)):
@@ -39,7 +39,7 @@ def with_names(tmp_path_factory):
                 "INSERT INTO run (run_id, command, parameters, inputs, started_at, code_version, environment) "
                 "VALUES (?, ?, ?, ?, now(), '0', ?)",
                 [n, name, *map(json.dumps, (parameters, inputs, {"python": "3", "platform": machine}))])
-            connection.execute("INSERT INTO event VALUES (?, ?, now(), 'zz-account', 'task', 't', '{}')", [n, n])
+            connection.execute("INSERT INTO event VALUES (?, ?, now(), 'zzzzzz-account', 'task', 't', '{}')", [n, n])
             for path, digest in inputs.items():
                 connection.execute("INSERT INTO source VALUES (?, ?, 1, 'x', now())", [digest, path])
                 connection.execute("INSERT INTO submission_source VALUES (?, 0, ?, ?)", [int(digest), digest, path])
@@ -67,10 +67,10 @@ def column(database, sql):
 def test_old_names_are_gone_from_the_new_file_to_the_last_byte(with_names, upgraded):
     new, kept = upgraded
     before = with_names.read_bytes()
-    assert b"zz" in before
+    assert b"zzzzzz" in before
     assert kept == new.path.with_name("r.old.duckdb")
     assert kept.read_bytes() == before
-    assert b"zz" not in new.path.read_bytes()
+    assert b"zzzzzz" not in new.path.read_bytes()
     assert sorted(path.name for path in new.path.parent.iterdir()) == ["r.duckdb", "r.old.duckdb"]
 
 
@@ -156,7 +156,7 @@ def test_whenever_it_is_killed_the_name_leads_to_all_rows(with_names, tmp_path):
     for step, database in found.items():
         assert (upgrade(database) is None) == (step == "replace")
         assert column(database, "SELECT count(*) FROM source") == [5]
-        assert b"zz" not in database.path.read_bytes()
+        assert b"zzzzzz" not in database.path.read_bytes()
         names = {path.name for path in database.path.parent.iterdir()}
         assert names - {".r.duckdb.upgrade", ".r.duckdb.queue", ".r.duckdb.turn.1"} == {"r.duckdb", "r.old.duckdb"}
 
@@ -194,7 +194,7 @@ def test_a_new_file_that_does_not_hold_the_same_takes_no_name(named, monkeypatch
 
 def test_a_damaged_file_is_not_upgraded(named):
     content = bytearray(named.path.read_bytes())
-    content[content.index(b"/zz/task/task.toml")] ^= 1
+    content[content.index(b"/zzzzzz/task/task.toml")] ^= 1
     named.path.write_bytes(content)
     with pytest.raises(StoreError, match=r"cannot be read: .*; restore a backup"):
         upgrade(named)
