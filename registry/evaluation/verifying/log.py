@@ -20,13 +20,6 @@ from registry.store.log.entries import entries
 from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, link
 
 
-def head(connection: Connection) -> str | None:
-    """The hash of the last entry of the log, which stands for all before it; None where there is none."""
-    event = models.event
-    found = connection.execute(select(event.c.hash).order_by(event.c.event_id.desc()).limit(1)).scalar()
-    return None if found is None else str(found)
-
-
 @dataclass
 class Blanked:
     """What purges have taken out of the log: the entry of the purge, by the entries and the runs that it names."""

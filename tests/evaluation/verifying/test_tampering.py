@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.evaluation.verifying.log import head
 from registry.evaluation.verifying.verify import Verified, verify
 from registry.identity import digest
 from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
+from registry.store.log import history
 from registry.store.log.journal import Journal, append, digest_of_words, link
 from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
@@ -241,6 +241,11 @@ def forged(copy):
         made = ("event_id", "hash", "salt", "digest")
         append(connection, [{name: row[name] for name in row if name not in made} for row in rows])
     return copy
+
+
+def head(connection):
+    """The hash of the last entry of the log."""
+    return history.head(connection)[0].rows[0]["hash"]
 
 
 def test_a_log_that_was_written_anew_is_known_by_its_published_head(untouched, forged):
