@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -30,7 +30,7 @@ class Computed:
 
 
 def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
-             metrics: Sequence[Metric]) -> Computed | list[InputError]:
+             metrics: Iterable[Metric]) -> Computed | list[InputError]:
     """Compute the statistics of one submission by every metric, or say of all metrics why they do not take it.
 
     Args:

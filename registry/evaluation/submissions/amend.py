@@ -86,7 +86,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         declared: `withdrawn`, `late`, `kind`, `track` (None: none), or `attributes`, which are added to those it has.
     """
     task, said = submissions[0].task, submissions[0].said
-    before = _taking_part(connection, task.slug)
+    before = catalog.taking_part(connection, task.slug)
     amended, columns = Amended([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
         if track not in (known := catalog.tracks(connection, task.task_id)):
@@ -103,13 +103,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
             catalog.set_values(connection, models.submission, one.row.submission_id, **changed)
             journal.event(connection, "submission-changed", one.name, **changed, reason=reason)
             amended.changed.append(said.get(one.name, one.name))
-    after = _taking_part(connection, task.slug)
+    after = catalog.taking_part(connection, task.slug)
     amended.notes.extend(f"{said.get(name, name)} takes part now" for name in sorted(after - before))
     amended.notes.extend(f"{said.get(name, name)} takes part no more" for name in sorted(before - after))
     return amended
-
-
-def _taking_part(connection: Connection, task: str) -> set[str]:
-    """The names of the submissions to a task that take part."""
-    return set(connection.exec_driver_sql(
-        "SELECT name FROM ranked_submission WHERE task = ?", (task,)).scalars())

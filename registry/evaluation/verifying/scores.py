@@ -19,7 +19,7 @@ from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
-from registry.metrics import METRICS
+from registry.metrics import METRICS, Metric
 from registry.parallel.execution import Execution
 from registry.store import models
 from registry.store.row_types import DeclaredMetric, ScoringRow
@@ -76,8 +76,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
                 yield Fault("altered", "submission", name,
                               f"{n_missing} missing answers are stored, and {fitted.n_missing} found again")
             if metrics := _scored_by(ingest.connection, scoring.scoring_id):
-                wanted.append(Wanted(name, scoring, metrics, tuple(
-                    parse("metric", METRICS, metric.name) for metric in metrics)))
+                wanted.append(Wanted(name, scoring, metrics))
         ingest.write()
         if wanted:
             score_wanted(ingest, wanted, execution, pending)
@@ -86,12 +85,12 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
         yield Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}")
 
 
-def _scored_by(connection: Connection, scoring_id: int) -> tuple[DeclaredMetric, ...]:
+def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
     """The metrics that a scoring has scores by; what an older registry kept in another way is left out."""
     found = connection.exec_driver_sql("""
         SELECT metric.name AS alias, FALSE, metric.* FROM stored_score JOIN metric USING (metric_id)
         WHERE scoring_id = ? AND step IS NOT NULL ORDER BY metric_id""", (scoring_id,))
-    return tuple(map(DeclaredMetric._make, found))
+    return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, found)}
 
 
 def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
