@@ -70,9 +70,9 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
             request = Request.recorded(rows[0]["request"], execution)
-            made = compare_boards(connection, journal, boards, request, Compared())
+            made = compare_boards(connection, journal, boards, request)
             for row, comparing in zip(rows, made, strict=True):
-                comparing.keep(row["digest"], row["sequence"])
+                comparing.keep(row["digest"], row["sequence"], Compared())
         except Exception as error:
             yield Fault("damaged", "comparison", rows[0]["id"],
                         f"cannot be made again: {type(error).__name__}: {error}")
