@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 
 from sqlalchemy import Connection, select
@@ -56,8 +55,6 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
         names: What to call them.
         execution: Who computes.
     """
-    refused: list[RegistryError] = []
-    ingest = replace(ingest, refuse=refused.append)
     pending = Pending(ingest.connection)
     for revision, group in groupby(sorted(scorings, key=lambda of: of[0].gold_revision_id),
                                    key=lambda of: of[0].gold_revision_id):
@@ -65,7 +62,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
         for scoring, n_missing in group:
             name = names[scoring.scoring_id]
             try:
-                reader, documents, answers = ingest.parsed.read(ingest.connection, scoring.submission_id)
+                reader, documents, answers = ingest.parsed.read(scoring.submission_id)
                 fitted = fit(ingest.items(revision), reader, documents, Policies(scoring.missing, tokens="warn"),
                              answers)
                 add_fitted(ingest, scoring.scoring_id, revision, reader, fitted)
@@ -81,8 +78,6 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
         if wanted:
             score_wanted(ingest, wanted, execution, pending)
     pending.flush()
-    for why in refused:
-        yield Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}")
 
 
 def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, select
 
-from registry.errors import UnknownNameError, counted
+from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.derived import set_aside
@@ -135,8 +135,9 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     """Verify what was put in for one task, and derive its scores."""
     verified.faults += verify_manifest(connection, row)
     verified.faults += verify_hiding(connection, row)
+    refused: list[RegistryError] = []
     try:
-        ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug))
+        ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug), refuse=refused.append)
         logged = logged_submissions(connection, row.slug)
         verified.faults += verify_declared(ingest, logged)
     except Exception as error:
@@ -157,7 +158,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     joined = {scoring.submission_id: scoring.gold_revision_id for scoring, _ in scorings}
     submissions = [one for one in catalog.submissions(connection, row.task_id) if one.submission_id in joined]
     whole = set()
-    ingest.parsed.look_up(connection, [one.submission_id for one in submissions])
+    ingest.parsed.look_up([one.submission_id for one in submissions])
     for one in submissions:
         try:
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
@@ -171,6 +172,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
         ids = ", ".join(f"({scoring.scoring_id})" for scoring, _ in scorings)
         connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
     verified.faults += derive_scores(ingest, scorings, _names(connection), execution)
+    verified.faults += [Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}") for why in refused]
 
 
 def _restore_scores(connection: Connection) -> None:
