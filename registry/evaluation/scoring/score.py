@@ -15,7 +15,7 @@ from registry.arrays import Floats
 from registry.errors import InputError, Refuse, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scorers import scorer
-from registry.evaluation.scoring.kept_items import KeptItems
+from registry.evaluation.scoring.item_statistics import KeptItems
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.measure import measure, measure_labels
 from registry.evaluation.scoring.released import release

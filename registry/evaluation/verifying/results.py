@@ -14,8 +14,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
-from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
+from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.identity import canonical_json
 from registry.significance import Execution
 from registry.store import catalog

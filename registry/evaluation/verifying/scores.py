@@ -16,8 +16,7 @@ from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
-from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
+from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.metrics import METRICS, Metric
 from registry.parallel.execution import Execution
 from registry.store import models

@@ -15,8 +15,7 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.derived import set_aside
-from registry.evaluation.verifying.faults import TOLERANCE, Fault
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
     logged_submissions,
