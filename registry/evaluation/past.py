@@ -53,7 +53,7 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
             HAVING min(event_id) > :entry)"""), {"entry": entry})
     last: dict[str, Mapping[str, Any]] = {}
     seeds: dict[str, int] = {}
-    for of in past.until(connection, "task", entry):
+    for of in past.until(connection, entry, "task"):
         last[of.subject] = of.details
         if of.details.get("seed") is not None:
             seeds[of.subject] = of.details["seed"]

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.evaluation.ingest.context import Ingest
 from registry.significance.histories.ladder import released
 from registry.store import catalog
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 from registry.store.row_types import Member, TestSetRow
 
 ACTION = "ladder"  # of the entries in the log

@@ -15,7 +15,7 @@ from registry.evaluation.ingest.parsed_cache import kept_gold
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest, digest_json
 from registry.store import catalog, models, sources
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes

@@ -16,8 +16,7 @@ from registry.evaluation.submissions.tombstones import digest_of_comparison, dig
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
-from registry.store.log.entries import entries
-from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, link
+from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, entries, link
 
 
 @dataclass
