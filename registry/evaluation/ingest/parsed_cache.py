@@ -86,8 +86,7 @@ class ParseCache(LastDocument):
         """The reader of a submission."""
         if submission_id not in self._submitted:
             self.look_up([submission_id])
-        reader: Reader = parse("reader", READERS, self._submitted[submission_id].reader)
-        return reader
+        return parse("reader", READERS, self._submitted[submission_id].reader)
 
     def submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
         """The reader and the kept files of a submission, one for each run."""

@@ -149,8 +149,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             ingest.items(revision.gold_revision_id)
         except Exception as error:
             broken.add(revision.gold_revision_id)
-            verified.faults.append(Fault("damaged", "gold", f"{row.slug}/{test_set}",
-                                             f"cannot be read again: {type(error).__name__}: {error}"))
+            verified.faults.append(_unread("gold", f"{row.slug}/{test_set}", error))
         verified.count("gold revision", 1)
     scorings = [(ScoringRow.of(found[:-1]), found[-1]) for found in connection.execute(
         select(*ScoringRow.columns(), models.scoring.c.n_missing)) if found.gold_revision_id not in broken]
@@ -163,8 +162,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
             whole.add(one.submission_id)
         except Exception as error:
-            verified.faults.append(Fault("damaged", "submission", f"{row.slug}/{one.full_name}",
-                                             f"cannot be read again: {type(error).__name__}: {error}"))
+            verified.faults.append(_unread("submission", f"{row.slug}/{one.full_name}", error))
         verified.count("submission", 1)
     scorings = [(scoring, n_missing) for scoring, n_missing in scorings if scoring.submission_id in whole]
     if scorings:
@@ -172,6 +170,10 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
         connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
     verified.faults += derive_scores(ingest, scorings, _names(connection), execution)
     verified.faults += [Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}") for why in refused]
+
+
+def _unread(of: str, name: str, error: Exception) -> Fault:
+    return Fault("damaged", of, name, f"cannot be read again: {type(error).__name__}: {error}")
 
 
 def _restore_scores(connection: Connection) -> None:
