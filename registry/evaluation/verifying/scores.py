@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import Connection, select
 
@@ -24,8 +25,6 @@ from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
 
-Names = dict[int, str]  # of submissions, by scoring
-
 # A family may have two tables: before migration 0012 whole numbers stood among the decimals.
 _BY_FAMILY = {family: [table.name for table in tables] for family, tables in models.of_family.items()}
 TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
@@ -44,22 +43,21 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
          "remark": ("scoring_id", "replicate", "category", "message")}
 
 
-def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], names: Names,
-                  execution: Execution) -> Iterator[Fault]:
+def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
     """Derive the responses and scores of some scorings again; their tables are set aside.
 
     Args:
         ingest: The command and the task.
-        scorings: With the number of missing answers that is stored of each.
-        names: What to call them.
+        scorings: Of the task.
         execution: Who computes.
     """
-    pending = Pending(ingest.connection)
-    for revision, group in groupby(sorted(scorings, key=lambda of: of[0].gold_revision_id),
-                                   key=lambda of: of[0].gold_revision_id):
+    pending, names = Pending(ingest.connection), _names(ingest.connection)
+    of_revision = attrgetter("gold_revision_id")
+    stored = dict(map(tuple, ingest.connection.exec_driver_sql("SELECT scoring_id, n_missing FROM scoring")))
+    for revision, group in groupby(sorted(scorings, key=of_revision), key=of_revision):
         wanted = []
-        for scoring, n_missing in group:
-            name = names[scoring.scoring_id]
+        for scoring in group:
+            name, n_missing = names[scoring.scoring_id], stored[scoring.scoring_id]
             try:
                 reader, documents, answers = ingest.parsed.read(scoring.submission_id)
                 fitted = fit(ingest.items(revision), reader, documents, Policies(scoring.missing, tokens="warn"),
@@ -87,10 +85,20 @@ def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, 
     return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, found)}
 
 
-def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
+def _names(connection: Connection) -> dict[int, str]:
+    """What to call every scoring: the submission, with the revision of the gold where there are several."""
+    return dict(map(tuple, connection.exec_driver_sql("""
+        SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
+            || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
+        FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
+        JOIN test_set USING (test_set_id) JOIN task ON task.task_id = test_set.task_id
+        JOIN gold_revision AS revision ON revision.gold_revision_id = scoring.gold_revision_id""")))
+
+
+def compare_scores(connection: Connection) -> Iterator[Fault]:
     """Hold what was stored against what was derived again; keeps which scores other code gave another value."""
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
-    stale = _of_other_code(connection, metrics)
+    stale, names = _of_other_code(connection, metrics), _names(connection)
     connection.exec_driver_sql(STALE_SCORES)
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
