@@ -36,9 +36,16 @@ def until(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
 
     Of subjects that nothing is said of later, nothing is given: they are today what they were.
     """
-    said = list(entries(connection, *actions))
+    said = _said(connection, *actions)
     later = {of.subject for of in said if of.event_id > entry}
-    yield from (of for of in said if of.event_id <= entry and of.subject in later and of.details)
+    yield from (of for of in said if of.event_id <= entry and of.subject in later)
+
+
+def _said(connection: Connection, *actions: str) -> list[Entry]:
+    """What the log says under some actions, in the order in which it was said first, as purges say some of it again."""
+    found = [of._replace(event_id=of.details.get("said_in", of.event_id))
+             for of in entries(connection, *actions) if of.details]
+    return sorted(found, key=lambda of: of.event_id)
 
 
 def set_back_gold(connection: Connection, entry: int) -> None:
@@ -79,7 +86,7 @@ def set_back_comparisons(connection: Connection, entry: int) -> None:
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     made: dict[str, int] = {}  # the latest of each signature, for entries that name no digest
     sequence: dict[int, int] = {}
-    for of in entries(connection, "compare", "compare-again", "board-retired"):
+    for of in _said(connection, "compare", "compare-again", "board-retired"):
         number = by_digest.get(of.details.get("digest", ""), made.get(of.details.get("signature", "")))
         if number is not None and of.event_id <= entry:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id
