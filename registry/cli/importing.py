@@ -56,7 +56,7 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import bring
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.given import bringing
+    from registry.evaluation.ingest.hiding import bringing
     from registry.evaluation.resolve import resolve_stored
     from registry.provenance import recorded_name
     from registry.store import catalog

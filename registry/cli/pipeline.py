@@ -91,7 +91,7 @@ class Submitting:
         from registry.evaluation.ingest.apply import submit
         from registry.evaluation.ingest.context import Ingest
         from registry.evaluation.ingest.declared import declare
-        from registry.evaluation.ingest.given import bringing
+        from registry.evaluation.ingest.hiding import bringing
         from registry.evaluation.resolve import resolve_stored
         from registry.store import catalog
 

@@ -50,10 +50,10 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
     """Declare every task as it was declared, and leave out those that were not there."""
     connection.execute(text("""
         DELETE FROM task WHERE slug IN (SELECT subject FROM event WHERE action = 'task' GROUP BY subject
-            HAVING min(event_id) > :entry)"""), {"entry": entry})
+            HAVING min(coalesce(CAST(details ->> '$.said_in' AS INTEGER), event_id)) > :entry)"""), {"entry": entry})
     last: dict[str, Mapping[str, Any]] = {}
     seeds: dict[str, int] = {}
-    for of in past.until(connection, "task", entry):
+    for of in past.until(connection, entry, "task"):
         last[of.subject] = of.details
         if of.details.get("seed") is not None:
             seeds[of.subject] = of.details["seed"]

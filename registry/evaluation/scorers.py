@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from registry.identity import digest_json, short
 from registry.metrics import Metric
 from registry.plugins import installed_version, package_of, versions
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 
 Scorer = dict[str, str]  # `code`: the digest; of every library, by its name, the version
 

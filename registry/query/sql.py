@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 from sqlalchemy import Connection
@@ -158,11 +158,15 @@ def too_many_rows(max_rows: int) -> LimitError:
     return LimitError(f"the result has more than {max_rows} rows; --max-rows allows more, LIMIT asks for fewer")
 
 
-class Checked(NamedTuple):
-    """What a harmless query is: whether it is an EXPLAIN, and the names of its tables."""
+@dataclass
+class Checked:
+    """Whether a query is an EXPLAIN, and all names in its syntax tree: of functions, tables, databases and schemas."""
 
     explains: bool
-    tables: Set[str]
+    table_functions: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    tables: set[str] = field(default_factory=set)
+    schemas: set[str] = field(default_factory=set)
 
 
 def check(driver: Any, query: Query) -> Checked:
@@ -186,25 +190,15 @@ def check(driver: Any, query: Query) -> Checked:
         raise QueryError("the query is nested too deeply", path=query.source) from None
     if parsed["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
         raise QueryError(_REFUSED, path=query.source)
-    named = _named(parsed)
+    named = _named(parsed, explains=explains)
     _require_permitted(driver, named, query)
     if driver.execute(_CONCEALED).fetchall():
         _require_concealed(driver, named, query)
-    return Checked(explains, named.tables)
+    return named
 
 
-@dataclass
-class _Named:
-    """The names of all functions and tables in a syntax tree, and of the databases and schemas that they are given."""
-
-    table_functions: set[str] = field(default_factory=set)
-    functions: set[str] = field(default_factory=set)
-    tables: set[str] = field(default_factory=set)
-    schemas: set[str] = field(default_factory=set)
-
-
-def _named(tree: Any) -> _Named:
-    named, nodes = _Named(), [tree]
+def _named(tree: Any, *, explains: bool) -> Checked:
+    named, nodes = Checked(explains), [tree]
     while nodes:
         node = nodes.pop()
         if isinstance(node, list):
@@ -224,7 +218,7 @@ def _named(tree: Any) -> _Named:
     return named
 
 
-def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
+def _require_permitted(driver: Any, named: Checked, query: Query) -> None:
     """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
     if others := named.table_functions - permitted.TABLE_FUNCTIONS:
         _refuse("table function", others - _all(driver, _MACROS), query)
@@ -234,7 +228,7 @@ def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
         _refuse("view", others & _all(driver, _OWN_VIEWS), query)
 
 
-def _require_concealed(driver: Any, named: _Named, query: Query) -> None:
+def _require_concealed(driver: Any, named: Checked, query: Query) -> None:
     """Refuse what reaches the file's own tables, where temporary ones stand for those with hidden names or scores."""
     _refuse("table", {name for name in named.tables if name.startswith(HELPER)}, query)
     own = _all(driver, "SELECT lower(current_database())")  # which is the file's name, and may be any of these

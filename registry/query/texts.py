@@ -66,15 +66,11 @@ def unpack(driver: Any) -> list[str]:
             _add_texts(driver, files, test_set_id, items)
         elif any(_words(item) for _, item in items):
             _add_words(driver, test_set_id, items)
-        else:
+        elif task not in without:
             without.append(task)
-    return _told(list(dict.fromkeys(without)))
-
-
-def _told(tasks: Sequence[str]) -> list[str]:
-    if not tasks:
+    if not without:
         return []
-    return [f"{ITEM_TEXT} has nothing of {listed(tasks, _NAMED)}: no texts were brought in, only answers or "
+    return [f"{ITEM_TEXT} has nothing of {listed(without, _NAMED)}: no texts were brought in, only answers or "
             "scores (item_output, item_score)"]
 
 

@@ -18,8 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError
-from registry.evaluation.verifying.derived import set_aside
-from registry.evaluation.verifying.faults import Fault
+from registry.evaluation.verifying.faults import Fault, set_aside
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results

@@ -17,7 +17,6 @@ from registry.store.row_types import (
     Member,
     NamedSubmission,
     ScoreRow,
-    ScoringRow,
     SubmissionSourceRow,
     Submitted,
     TaskRow,
@@ -186,12 +185,6 @@ def submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int
     return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
 
 
-def scorings(connection: Connection, scoring_ids: Sequence[int]) -> dict[int, ScoringRow]:
-    """Scorings by their ids."""
-    query = select(*ScoringRow.columns()).where(models.scoring.c.scoring_id.in_(list(scoring_ids)))
-    return {row.scoring_id: ScoringRow.of(row) for row in connection.execute(query)}
-
-
 def ranked(connection: Connection, test_set_id: int) -> list[Member]:
     """The submissions that take part on a test set: those in the view `ranked_submission` that fit the gold."""
     query = text(f"""
@@ -218,9 +211,9 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
             for *of, is_withdrawn in connection.execute(query, {"test_set": test_set_id})]
 
 
-def taking_part(connection: Connection, task: str) -> set[int]:
-    """The ids of a task's latest submissions that are not withdrawn, whether they fit the gold or not."""
-    query = text("SELECT submission_id FROM ranked_submission WHERE task = :task")
+def taking_part(connection: Connection, task: str) -> set[str]:
+    """The full names of a task's latest submissions that are not withdrawn, whether they fit the gold or not."""
+    query = text("SELECT name FROM ranked_submission WHERE task = :task")
     return set(connection.execute(query, {"task": task}).scalars())
 
 

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Row, text
 
 from registry.errors import RegistryError, counted
 from registry.evaluation.past import PastDatabase
-from registry.evaluation.verifying.derived import runs_elsewhere
-from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation, runs_elsewhere
 from registry.evaluation.verifying.verify import Verified
 from registry.identity import plain_value
 from registry.parallel.execution import Execution

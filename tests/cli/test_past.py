@@ -9,6 +9,7 @@ import pytest
 import registry as package
 from registry.errors import InputError
 from registry.identity import digest
+from tests.label_tasks import LabelTask
 from tests.scenarios.shared_task import PURGED, SharedTask, forgotten, unmarked
 
 
@@ -151,3 +152,25 @@ def test_five_numbers_of_the_last_board_are_explained_from_end_to_end(lived, reg
     assert [json.loads(row["details"])["late"] for row in late["log"]] == [True]
     assert [json.loads(row["details"]).get("withdrawn") for row in withdrawn["log"]] == [False, True]
     assert len(withdrawn["boards"]) == 3 * 3  # three steps, with two genres each
+
+
+def test_what_a_purge_blanked_and_said_again_counts_from_when_it_was_said_first(registry, tmp_path):
+    """As where commands were given by somebody with the name of a team, for reasons that name two."""
+    gold = {f"i{n}": "ab"[n % 2] for n in range(12)}
+    systems = {name: gold | {f"i{n}": "c"} for n, name in enumerate(("aspen", "birch", "cedar", "dogwood"))}
+    task, db = LabelTask(tmp_path / "task", gold, systems), tmp_path / "r.duckdb"
+    registry("run", task.write(), "--actor", "aspen", "--db", db)
+    told = ("small/test/cedar/cedar", "--reason", "as aspen and birch say", "--db", db)
+    registry("withdraw", *told)
+    registry("compare", "small", "--db", db)
+    then = registry("board", "--format", "json", "--db", db).json
+    registry("restore", *told)
+    task.version = "2"
+    registry("run", task.write(), "--actor", "aspen", "--db", db)
+    for team, instead in (("aspen", "purged-1"), ("birch", "purged-2")):
+        registry("purge", "small", team, "--reason", "asked by mail", "--db", db)
+        then = [row | {key: instead for key in ("system", "team") if row[key] == team} for row in then]
+        found = registry("board", "--at", then[0]["signature"], "--format", "json", "--db", db)
+        names = ("signature", "system", "team", "rank", "rank_low", "rank_high", "score")
+        assert [[row[name] for name in names] for row in found.json] == [[row[name] for name in names] for row in then]
+        assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == []

@@ -86,13 +86,7 @@ class Diagnosis:
         for option in self.reader.forms:
             mine = getattr(self.reader, option)
             for other in typing.get_args(hints[option]) or (False, True):
-                problems = Problems(0)
-                try:
-                    answers = replace(self.reader, **{option: other}).read_answers(self.document.collecting(problems))
-                except InputError:
-                    continue
-                if other != mine and any(answer.key in self._expected for answer in answers):
-                    left = problems.counts["format"] + problems.counts["tag"]
+                if other != mine and (left := self._left(self.document, **{option: other})) is not None:
                     yield left, (f"the file reads {'well' if not left else 'better'} with {option} = "
                                  f"{json.dumps(other)}, where the task wants {json.dumps(mine)}")
 
@@ -102,16 +96,20 @@ class Diagnosis:
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
         for mark in (mark for mark in ";|," if mark in self._text and mark != MARKS[reader.separator]):
-            problems = Problems(0)
             text = self._text.replace(mark, MARKS[reader.separator])
-            try:
-                answers = replace(reader, skip=0).read_answers(Document(self.document.path, text.encode(), problems))
-            except InputError:
-                continue
-            if any(answer.key in self._expected for answer in answers):
-                yield problems.counts["format"] + problems.counts["tag"], (
-                    f"the file has {mark!r} between its cells, where the task wants separator = "
-                    f"{json.dumps(reader.separator)}")
+            if (left := self._left(Document(self.document.path, text.encode()), skip=0)) is not None:
+                yield left, (f"the file has {mark!r} between its cells, where the task wants separator = "
+                             f"{json.dumps(reader.separator)}")
+
+    def _left(self, document: Document, **options: Any) -> int | None:
+        """How many problems of form a file has, read with other options; None where it then has no expected item."""
+        problems = Problems(0)
+        try:
+            answers = replace(self.reader, **options).read_answers(document.collecting(problems))
+        except InputError:
+            return None
+        is_ours = any(answer.key in self._expected for answer in answers)
+        return problems.counts["format"] + problems.counts["tag"] if is_ours else None
 
     @property
     def _one_value(self) -> str:

@@ -113,7 +113,7 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
     if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too
         boards = {of.digest: new[of.digest] if of.there is None else of.taken(connection, request) for of in vetted}
         some = {digest: board for digest, board in boards.items() if board is not None}
-        made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request, compared), strict=True))
+        made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request), strict=True))
     shown = []
     for of in vetted:
         key, there = of.key, of.there
@@ -123,7 +123,7 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
         if there is None:
             if of.digest not in made:
                 continue
-            made[of.digest].keep(of.digest, latest + 1)
+            made[of.digest].keep(of.digest, latest + 1, compared)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=of.digest)
@@ -131,9 +131,9 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
     return shown
 
 
-def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board], request: Request,
-                   compared: Compared) -> list[Comparing]:
-    """Test all pairs of the boards of one family, and decide them; what that does is added to `compared`.
+def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board],
+                   request: Request) -> list[Comparing]:
+    """Test all pairs of the boards of one family, and decide them.
 
     What is drawn for a board takes no more than its share of the memory.
     """
@@ -146,8 +146,7 @@ def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Bo
         test, _ = resolve_significance(here.significance)
         of_boards.append(BoardResults(connection, journal, board, here, test))
     family = FamilyResults(of_boards)
-    return [Comparing(of, decisions, family, compared)
-            for of, decisions in zip(of_boards, family.of_all_pairs(), strict=True)]
+    return [Comparing(of, decisions, family) for of, decisions in zip(of_boards, family.of_all_pairs(), strict=True)]
 
 
 def _idle_resolve(settings: Significance) -> str | None:
@@ -169,20 +168,18 @@ class Comparing:
         of: The board, what is asked of it, and its pairs, tested.
         decisions: What the family makes of these.
         family: All boards that are decided together.
-        compared: What is told.
     """
 
     of: BoardResults
     decisions: Decisions
     family: FamilyResults
-    compared: Compared
 
-    def keep(self, digest: str, sequence: int) -> None:
-        """Rank, and keep it all as a snapshot."""
+    def keep(self, digest: str, sequence: int, compared: Compared) -> None:
+        """Rank, and keep it all as a snapshot; what that does is added to `compared`."""
         board, pairs, connection, decisions = self.of.board, self.of.pairs, self.of.connection, self.decisions
         results, n_computed = pairs.results, int(pairs.computed.sum())
-        self.compared.pairs_computed += n_computed
-        self.compared.pairs_found += len(results) - n_computed
+        compared.pairs_computed += n_computed
+        compared.pairs_found += len(results) - n_computed
         significant = (decisions.adjusted <= self.of.settings.alpha) & (
             results["favours"] * results["difference"] > 0)
         a, b = pairs.canonical.T
@@ -191,8 +188,8 @@ class Comparing:
         wins[a, b], wins[b, a] = significant & ahead, significant & ~ahead
         intervals = BoardIntervals(self.of)
         drawn = self.family.are_drawn or intervals.has_own
-        self.compared.drawn |= drawn
-        self.compared.shared |= drawn or self.of.test.name in STEP_DOWN
+        compared.drawn |= drawn
+        compared.shared |= drawn or self.of.test.name in STEP_DOWN
         comparison_id = self._keep_comparison(digest, sequence, intervals, drawn=drawn)
         submissions = np.array([member.submission_id for member in board.members])
         insert_bulk(connection, models.comparison_pair, {
@@ -207,7 +204,7 @@ class Comparing:
             {"comparison_id": comparison_id, **row}
             for row in _standings(board, wins, intervals.scores, self.of.request)])
         intervals.keep_differences()
-        self.compared.made += 1
+        compared.made += 1
 
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
         board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request

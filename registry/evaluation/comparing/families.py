@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, groupby
+from itertools import groupby
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
@@ -27,14 +27,15 @@ def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -
     Raises:
         MismatchError: A submission is not scored yet.
     """
-    if request.significance.family == "board":
+    meant = request.significance.family
+    if meant == "board":
         return list(board_keys(connection, task_row, request))
     every = list(board_keys(connection, task_row, replace(request, metrics=None)))
-    meant = [_is_meant(key, request.significance.family) for key in every]
-    together = sorted(compress(every, meant), key=lambda key: not key.metric.is_primary)  # in that of gatekeeping
-    alone = [key for key, is_meant in zip(every, meant, strict=True) if not is_meant]
-    absent = tuple(name for name in request.significance.family if not any(_is_meant(key, [name]) for key in together)
-                   ) if request.significance.family != "task" else ()
+    alone = [key for key in every if not _is_meant(key, meant)]
+    together = [key for key in every if _is_meant(key, meant)]
+    together.sort(key=lambda key: not key.metric.is_primary)  # in the order of gatekeeping
+    absent = () if meant == "task" else tuple(
+        name for name in meant if not any(_is_meant(key, [name]) for key in together))
     if len(together) + len(absent) > 1:
         family = _family_of(together, request, absent)
         together = [replace(key, family=family) for key in together]

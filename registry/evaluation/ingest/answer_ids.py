@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats
 from registry.columns import CandidateColumns, JoinedColumns, Places
 from registry.items import Answer
 from registry.readers import Reader
-from registry.store.statistics import KnownAnswers
+from registry.store.statistics import Ids, KnownAnswers
 
-Ids = NDArray[np.int32]
 Name = tuple[str, str]  # of an answer to an item: key and type
 
 _NAMES = 2**32  # more than there are different names

@@ -234,7 +234,7 @@ def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: App
     others = [row for row in catalog.submissions(ingest.connection, ingest.task_id)
               if row.full_name not in declared_names]
     part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
-    others = [row for row in others if row.submission_id in part]
+    others = [row for row in others if f"{ingest.slug}/{row.full_name}" in part]
     for row in others:
         if row.test_set not in applied.gold:
             continue

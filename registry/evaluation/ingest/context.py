@@ -31,7 +31,6 @@ class Ingest:
         connection: In one transaction: all of it is applied, or nothing.
         journal: Of the command.
         task: The task, resolved.
-        parsed: What has been parsed so far.
         progress: Told how far each stage of the work is.
         refuse: Called with each error that concerns one file or submission.
     """
@@ -39,7 +38,6 @@ class Ingest:
     connection: Connection
     journal: Journal
     task: ResolvedTask
-    parsed: ParseCache = field(default_factory=ParseCache)
     progress: Progress | None = None
     refuse: Refuse = raising
     _events: list[dict[str, Any]] = field(default_factory=list)
@@ -67,7 +65,12 @@ class Ingest:
 
     def items(self, gold_revision_id: int) -> list[Item]:
         """The items of a gold revision, in its order."""
-        return self.parsed.items(self.connection, gold_revision_id)
+        return self.parsed.items(gold_revision_id)
+
+    @cached_property
+    def parsed(self) -> ParseCache:
+        """What has been parsed so far."""
+        return ParseCache(self.connection)
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -1,19 +1,27 @@
 """What of a task is hidden until when: as its manifest declares, or as a command says; what was said last counts.
 
+And what a command brings in, as messages may call it: for an anonymous task they must not.
+
 A key of the manifest says something when it is there first or has changed, so applying the same manifest once more does
 not undo a command.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
+from registry.evaluation.ingest.declared import Declared, declared
+from registry.evaluation.resolve import ResolvedTask
 from registry.manifest import Manifest, stored_manifest
+from registry.provenance import recorded_name
+from registry.readers import Document
 from registry.store import catalog, models
 from registry.store.hiding import pseudonyms
 from registry.store.hiding.concealment import SAID
+from registry.store.hiding.names import Bringing, GivenSubmission
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 
@@ -22,8 +30,8 @@ Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
 
 def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
     """What a manifest newly says of what is hidden; `before` is the task as it was."""
-    earlier = _of(None if before is None else stored_manifest(before.manifest))
-    return {column: until for column, until in _of(manifest).items() if until != earlier[column]}
+    earlier = {} if before is None else _of(stored_manifest(before.manifest))
+    return {column: until for column, until in _of(manifest).items() if until != earlier.get(column)}
 
 
 def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:
@@ -32,10 +40,10 @@ def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:
     return until is not None and until > now()
 
 
-def _of(manifest: Manifest | None) -> Hiding:
-    board = None if manifest is None else manifest.board
-    return {"anonymous_until": None if board is None else _until(board.anonymous),
-            "blind_until": None if board is None else _until(board.hidden or board.release == "ladder")}
+def _of(manifest: Manifest) -> Hiding:
+    board = manifest.board
+    return {"anonymous_until": _until(board.anonymous),
+            "blind_until": _until(board.hidden or board.release == "ladder")}
 
 
 def _until(value: bool | datetime) -> datetime | None:
@@ -59,3 +67,22 @@ def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: 
     if column == "anonymous_until" and until is not None and (drawn := pseudonyms.draw(connection, task.task_id)):
         journal.event(connection, "pseudonyms", task.slug, **drawn)
     return True
+
+
+def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Bringing:
+    """What a task's manifest declares to be submitted; or, of a task that is there, some `chosen` submissions."""
+    return Bringing(task.manifest.task.id, lambda: _of_task(task) if chosen is None else list(map(_given, chosen)),
+                    lambda before: newly_anonymous(task.manifest, before))
+
+
+def _of_task(task: ResolvedTask) -> list[GivenSubmission]:
+    """What it declares, and what of it is wrong, and none of these."""
+    return [*map(_given, declared(task, refuse=lambda _: None)),  # it is told where the manifest is applied
+            *(GivenSubmission((submit.file, str(task.root.folder / submit.file)), submit.team or submit.system,
+                              submit.system, submit.version or "1") for submit in task.manifest.submit)]
+
+
+def _given(one: Declared) -> GivenSubmission:
+    files = [path for file in one.files for path in (
+        (file.path, file.name) if isinstance(file, Document) else (str(file), recorded_name(file, one.within)))]
+    return GivenSubmission(files, one.team, one.system, one.version)

@@ -27,8 +27,9 @@ IN_COLUMNS = 1 / 8  # of an answer's memory is what one in a column takes
 class ParseCache(LastDocument):
     """What has been parsed, by gold revision and by scoring."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Connection) -> None:
         super().__init__()
+        self._connection = connection
         self._items: dict[int, Items] = {}
         self._answers: dict[int, Runs] = {}
         self._kept = 0.0
@@ -40,11 +41,11 @@ class ParseCache(LastDocument):
         """Keep the items of a gold revision, in its order."""
         self._items[gold_revision_id] = Items(items)
 
-    def stored(self, connection: Connection, digest: str, name: str) -> Document:
+    def stored(self, digest: str, name: str) -> Document:
         """A kept file, unless it is the one that was read last."""
         if self._last is None or self._last[1].digest != digest:
             self._last = None
-            self._last = None, Document(name, sources.fetch(connection, digest))
+            self._last = None, Document(name, sources.fetch(self._connection, digest))
         return replace(self._last[1], path=name)
 
     def keep_answers(self, scoring_id: int, runs: Runs) -> None:
@@ -54,49 +55,48 @@ class ParseCache(LastDocument):
             self._answers[scoring_id] = runs
             self._kept += n
 
-    def items(self, connection: Connection, gold_revision_id: int) -> list[Item]:
+    def items(self, gold_revision_id: int) -> list[Item]:
         """The items of a gold revision, in its order."""
         if gold_revision_id not in self._items:
-            revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
-            _, found = kept_gold(connection, revision)
-            self._items[gold_revision_id] = Items(found[k] for k in catalog.item_keys(connection, gold_revision_id))
+            revision = catalog.get(self._connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
+            _, found = kept_gold(self._connection, revision)
+            keys = catalog.item_keys(self._connection, gold_revision_id)
+            self._items[gold_revision_id] = Items(found[key] for key in keys)
         return self._items[gold_revision_id]
 
-    def answer_ids(self, connection: Connection, gold_revision_id: int) -> AnswerIds:
+    def answer_ids(self, gold_revision_id: int) -> AnswerIds:
         """The answers that are stored of a gold revision; whoever finds new ones there stores them."""
         if gold_revision_id not in self._known:
-            known = statistics.load_answers(connection, gold_revision_id)
-            self._known[gold_revision_id] = AnswerIds(known, catalog.item_ids(connection, gold_revision_id)[0])
+            known = statistics.load_answers(self._connection, gold_revision_id)
+            self._known[gold_revision_id] = AnswerIds(known, catalog.item_ids(self._connection, gold_revision_id)[0])
         return self._known[gold_revision_id]
 
-    def answers(self, connection: Connection, scoring: ScoringRow) -> Runs:
+    def answers(self, scoring: ScoringRow) -> Runs:
         """The answers of a scoring, each run's joined with the items of its gold revision."""
         if scoring.scoring_id in self._answers:
             return self._answers[scoring.scoring_id]
-        reader, documents = self.submitted(connection, scoring.submission_id)
-        return joined_runs(self.items(connection, scoring.gold_revision_id), reader, documents, scoring.missing)
+        reader, documents = self.submitted(scoring.submission_id)
+        return joined_runs(self.items(scoring.gold_revision_id), reader, documents, scoring.missing)
 
-    def look_up(self, connection: Connection, submission_ids: Sequence[int]) -> None:
+    def look_up(self, submission_ids: Sequence[int]) -> None:
         """Find what was submitted, of many submissions at once, before it is asked for."""
-        self._submitted.update(catalog.submitted(connection, submission_ids))
+        self._submitted.update(catalog.submitted(self._connection, submission_ids))
 
-    def reader(self, connection: Connection, submission_id: int) -> Reader:
+    def reader(self, submission_id: int) -> Reader:
         """The reader of a submission."""
         if submission_id not in self._submitted:
-            self.look_up(connection, [submission_id])
-        reader: Reader = parse("reader", READERS, self._submitted[submission_id].reader)
-        return reader
+            self.look_up([submission_id])
+        return parse("reader", READERS, self._submitted[submission_id].reader)
 
-    def submitted(self, connection: Connection, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+    def submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
         """The reader and the kept files of a submission, one for each run."""
-        reader = self.reader(connection, submission_id)
-        return reader, tuple(self.stored(connection, kept.source_digest, kept.name)
-                             for kept in self._submitted[submission_id].files)
+        reader = self.reader(submission_id)
+        files = self._submitted[submission_id].files
+        return reader, tuple(self.stored(kept.source_digest, kept.name) for kept in files)
 
-    def read(self, connection: Connection, submission_id: int) -> tuple[Reader, tuple[Document, ...],
-                                                                        list[Sequence[Answer]]]:
+    def read(self, submission_id: int) -> tuple[Reader, tuple[Document, ...], list[Sequence[Answer]]]:
         """The reader and the kept files of a submission, and what these answer; who asks next needs not read again."""
-        reader, documents = self.submitted(connection, submission_id)
+        reader, documents = self.submitted(submission_id)
         if (known := self._read.pop(submission_id, None)) is not None:
             self._kept -= sum(map(len, known))
             return reader, documents, known

@@ -143,7 +143,7 @@ def add_fitted(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: R
 
 def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
     """Join a submission that is in the registry with the current gold, from its kept files."""
-    reader, documents = ingest.parsed.submitted(ingest.connection, submission.submission_id)
+    reader, documents = ingest.parsed.submitted(submission.submission_id)
     one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
                    submission.version, documents, reader, Policies(submission.missing, tokens="warn"))
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
@@ -219,8 +219,7 @@ def _add_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reade
     if type(reader).answer_set is Reader.answer_set and reader.gives != "label":
         return  # labels are their own answers, others have none
     ledger, responses = ingest.ledger, [Responses.of(run, reader) for run in runs]
-    given = ingest.parsed.answer_ids(ingest.connection, gold_revision_id).take(
-        responses, ledger.reserve(models.answer, 0))
+    given = ingest.parsed.answer_ids(gold_revision_id).take(responses, ledger.reserve(models.answer, 0))
     if given.new:
         item_ids, names = zip(*given.new, strict=True)
         keys, types = zip(*names, strict=True)

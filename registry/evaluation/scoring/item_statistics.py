@@ -1,17 +1,18 @@
-"""Per-item statistics of one submission by the metrics of a task: from items and answers to columns."""
+"""Per-item statistics of one submission by the metrics of a task: from items and answers to columns, and digested."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import as_kept, check_exact
+from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Answer, Item
 from registry.metrics import Metric
 
@@ -29,8 +30,37 @@ class Computed:
     statistics: list[list[Floats]]
 
 
+@dataclass(frozen=True, eq=False)
+class KeptItems:
+    """Items that count; mostly they are the same for one submission after the other.
+
+    Attributes:
+        of_all: Which of the gold's items they are, [items].
+        ids: In the database, in the order of the gold.
+        by_key: Their places in the order of their keys.
+        digest: Of their keys.
+    """
+
+    of_all: Flags
+    ids: Ints
+    by_key: Ints
+    digest: str
+
+    @classmethod
+    def of(cls, kept: Flags, first: int, keys: list[str]) -> KeptItems:
+        """Those that are `kept` of a gold revision, whose items have these keys, and ids from the `first` on."""
+        at = np.flatnonzero(kept)
+        of_kept = [keys[n] for n in at.tolist()]
+        by_key = np.array(sorted(range(len(at)), key=of_kept.__getitem__), dtype=np.int64)
+        return cls(kept, first + at, by_key, digest_lines(sorted(of_kept)))
+
+    def digest_of(self, runs: Sequence[Floats]) -> str:
+        """The digest of their statistics, [runs] of [items, columns] in the order of the gold."""
+        return digest_json([self.digest, *(digest_array(of_run.take(self.by_key, axis=0)) for of_run in runs)])
+
+
 def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
-             metrics: Sequence[Metric]) -> Computed | list[InputError]:
+             metrics: Iterable[Metric]) -> Computed | list[InputError]:
     """Compute the statistics of one submission by every metric, or say of all metrics why they do not take it.
 
     Args:

@@ -62,7 +62,7 @@ def scores_of_submission(items: Sequence[Item], joined: Joined, missing: str,
     Raises:
         InputError: A metric does not take what is submitted.
     """
-    found = computed(items, [joined.answers], missing, list(metrics.values()))
+    found = computed(items, [joined.answers], missing, metrics.values())
     if isinstance(found, list):
         raise together(found)
     labels: LabelNumbers | None = None

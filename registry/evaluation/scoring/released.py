@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from registry.evaluation.ingest.context import Ingest
-from registry.metrics import METRICS
 from registry.significance.histories.ladder import released
 from registry.store import catalog
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 from registry.store.row_types import Member, TestSetRow
-from registry.values import parse
 
 ACTION = "ladder"  # of the entries in the log
 
@@ -70,14 +68,13 @@ def release(ingest: Ingest) -> None:
         last[rung.key] = rung.shown
         known.add((rung.key, rung.details["submission_id"]))
     metric = catalog.primary_metric(ingest.connection, ingest.task_id)
-    lower = parse("metric", METRICS, metric.name).better == "lower"
     for test_set in catalog.test_sets(ingest.connection, ingest.task_id):
         for member, score in _scored(ingest.connection, test_set, metric.metric_id):
             key = test_set.gold_revision_id, member.track, metric.name
             if (key, member.submission_id) in known:
                 continue
             before = last.get(key, math.nan)
-            last[key] = shown = shown_after(score, before, board.step, lower_is_better=lower)
+            last[key] = shown = shown_after(score, before, board.step, lower_is_better=metric.better == "lower")
             ingest.event(ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
                          submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
                          before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -15,7 +15,7 @@ from registry.arrays import Floats
 from registry.errors import InputError, Refuse, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scorers import scorer
-from registry.evaluation.scoring.kept_items import KeptItems
+from registry.evaluation.scoring.item_statistics import KeptItems
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.measure import measure, measure_labels
 from registry.evaluation.scoring.released import release
@@ -52,31 +52,29 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
     """
     connection = ingest.connection
     scored, pending = Scored(), Pending(connection)
-    declared = catalog.task_metrics(connection, ingest.task_id)
-    metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
+    metrics = {row: parse("metric", METRICS, row.name) for row in catalog.task_metrics(connection, ingest.task_id)}
     rescored = Rescored(connection)
     old = list(stale_scores(connection, ingest.task_id)) if stale else []
     again = {(one.scoring_id, one.metric_id) for one in old}
     for test_set in ingest.test_sets.values():
         members = catalog.ranked(connection, test_set.test_set_id)
-        _check_runs(connection, members, list(metrics.values()), ingest.refuse)
-        missing = list(_missing(connection, members, declared, again))
-        scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
+        _check_runs(connection, members, metrics.values(), ingest.refuse)
+        missing = list(_missing(connection, members, metrics, again))
+        scored.unchanged += len(members) * len(metrics) - sum(len(lacking) for _, lacking in missing)
         if not missing:
             continue
-        for row in declared:
+        for row in metrics:
             statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
             rescored.replace(row, [member.scoring_id for member in members
                                    if (member.scoring_id, row.metric_id) in again])
-        scorings = catalog.scorings(connection, [member.scoring_id for member, _ in missing])
-        wanted = [Wanted(member.name, scorings[member.scoring_id],
-                         tuple(lacking),
-                         tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
+        wanted = [Wanted(member.name, ScoringRow(member.scoring_id, member.submission_id, test_set.gold_revision_id,
+                                                 member.missing), {row: metrics[row] for row in lacking})
+                  for member, lacking in missing]
         scored.computed += score_wanted(ingest, wanted, execution, pending)
     pending.flush()
     if scored.computed:
         ingest.event("score", ingest.slug, computed=scored.computed,
-                     scorers={row.name: scorer(metrics[row.metric_id]) for row in declared})
+                     scorers={row.name: scorer(metric) for row, metric in metrics.items()})
     rescored.settle(ingest)
     values = catalog.score_values(connection, again)
     release(ingest)
@@ -96,14 +94,13 @@ def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution,
             continue
         if kept is None or not np.array_equal(kept.of_all, computed.kept):
             kept = KeptItems.of(computed.kept, first, keys)
-        for row, metric, of_runs in zip(one.declared, one.metrics, computed.statistics, strict=True):
+        for (row, metric), of_runs in zip(one.metrics.items(), computed.statistics, strict=True):
             pending.add(row.family, _kept(ingest, kept, one.scoring, row, metric, of_runs))
             n_scores += 1
     return n_scores
 
 
-def _missing(connection: Connection, members: Sequence[Member],
-             declared: Sequence[DeclaredMetric],
+def _missing(connection: Connection, members: Sequence[Member], declared: Collection[DeclaredMetric],
              again: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
     """The members that lack scores, or whose scores are computed `again`, each with the metrics that it lacks."""
     scorings = [member.scoring_id for member in members]
@@ -114,7 +111,7 @@ def _missing(connection: Connection, members: Sequence[Member],
             yield member, lacking
 
 
-def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequence[Metric],
+def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iterable[Metric],
                 refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):

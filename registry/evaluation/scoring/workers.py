@@ -7,7 +7,7 @@ whose statistics were taken, so memory does not grow with the number of submissi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,12 +29,11 @@ STAGE = "submissions to score"
 
 @dataclass(frozen=True)
 class Wanted:
-    """A submission by its name, as it is joined with the gold, and the metrics that are to be computed."""
+    """A submission by its name, as it is joined with the gold, and the metrics that are to be computed, as declared."""
 
     name: str
     scoring: ScoringRow
-    declared: tuple[DeclaredMetric, ...]
-    metrics: tuple[Metric, ...]
+    metrics: Mapping[DeclaredMetric, Metric]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +48,9 @@ class _Task:
     @classmethod
     def of(cls, ingest: Ingest, one: Wanted) -> _Task:
         """Fetch what was submitted, without what was made of it here."""
-        reader, documents = ingest.parsed.submitted(ingest.connection, one.scoring.submission_id)
+        reader, documents = ingest.parsed.submitted(one.scoring.submission_id)
         return cls(repr(reader), tuple(replace(document, made={}) for document in documents), one.scoring.missing,
-                   tuple(map(repr, one.metrics)))
+                   tuple(map(repr, one.metrics.values())))
 
 
 def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> Iterator[Computed | list[InputError]]:
@@ -65,24 +64,24 @@ def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> I
     Raises:
         RegistryError: A process was ended by the system, or a cluster is gone.
     """
-    connection, items = ingest.connection, ingest.items(wanted[0].scoring.gold_revision_id)
+    items = ingest.items(wanted[0].scoring.gold_revision_id)
     submissions = [one.scoring.submission_id for one in wanted]
-    ingest.parsed.look_up(connection, submissions)
+    ingest.parsed.look_up(submissions)
     is_shared = execution.cluster is not None or (execution.processes and min(execution.threads, len(wanted)) > 1)
     if is_shared and not _in_columns(ingest, wanted[0]):
-        sizes = sources.sizes_of_submissions(connection, submissions)
+        sizes = sources.sizes_of_submissions(ingest.connection, submissions)
         if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
             tasks = (_Task.of(ingest, one) for one in wanted)
             return execution.map(partial(_work, items), tasks, STAGE, of=len(wanted), interpreted=True)
-    each = (computed(items, ingest.parsed.answers(connection, one.scoring), one.scoring.missing, one.metrics)
+    each = (computed(items, ingest.parsed.answers(one.scoring), one.scoring.missing, one.metrics.values())
             for one in wanted)
     return with_progress(each, len(wanted), STAGE, execution.progress)
 
 
 def _in_columns(ingest: Ingest, one: Wanted) -> bool:
     """Whether a submission, and most likely those like it, takes less time to compute than to send to a process."""
-    reader = ingest.parsed.reader(ingest.connection, one.scoring.submission_id)
-    return reader.gives_columns and all(metric.takes_columns for metric in one.metrics)
+    reader = ingest.parsed.reader(one.scoring.submission_id)
+    return reader.gives_columns and all(metric.takes_columns for metric in one.metrics.values())
 
 
 def _work(items: list[Item], task: _Task) -> Computed | list[InputError]:

@@ -42,21 +42,20 @@ def chosen(connection: Connection, name: str, *, concealed: bool = False) -> lis
     known = _submissions(connection)
     with concealing(connection) if concealed else nullcontext():
         shown = _submissions(connection)
-    found = [one for one in known if name in (one.name, one.system)]
-    if found:  # the versions of what was given by its name
+    pairs = list(zip(known, shown, strict=True))
+    if found := [one for one in known if name in (one.name, one.system)]:  # the versions of what was given by its name
         system = found[0].system
         said = {one.name: name if one.name == name else f"{system}@{as_shown.row.version}"
-                for one, as_shown in zip(known, shown, strict=True) if one.system == system}
-        return [one._replace(said=said) for one in found]
-    said = {one.name: as_shown.name for one, as_shown in zip(known, shown, strict=True)}
-    found = [one._replace(said=said) for one, as_shown in zip(known, shown, strict=True)
-             if name in (as_shown.name, as_shown.system)]
+                for one, as_shown in pairs if one.system == system}
+    else:
+        said = {one.name: as_shown.name for one, as_shown in pairs}
+        found = [one for one, as_shown in pairs if name in (as_shown.name, as_shown.system)]
     if not found:
         names = {one.system for one in shown} | {one.name for one in shown}
         if any(name != instead for name, instead in said.items()):  # what was given may have a name, which is not said
             raise InputError(f"no submission is called so; {suggest(name, names)}")
         raise UnknownNameError("submission", name, names)
-    return found
+    return [one._replace(said=said) for one in found]
 
 
 def _submissions(connection: Connection) -> list[Chosen]:
@@ -86,7 +85,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         declared: `withdrawn`, `late`, `kind`, `track` (None: none), or `attributes`, which are added to those it has.
     """
     task, said = submissions[0].task, submissions[0].said
-    before = _taking_part(connection, task.slug)
+    before = catalog.taking_part(connection, task.slug)
     amended, columns = Amended([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
         if track not in (known := catalog.tracks(connection, task.task_id)):
@@ -103,13 +102,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
             catalog.set_values(connection, models.submission, one.row.submission_id, **changed)
             journal.event(connection, "submission-changed", one.name, **changed, reason=reason)
             amended.changed.append(said.get(one.name, one.name))
-    after = _taking_part(connection, task.slug)
+    after = catalog.taking_part(connection, task.slug)
     amended.notes.extend(f"{said.get(name, name)} takes part now" for name in sorted(after - before))
     amended.notes.extend(f"{said.get(name, name)} takes part no more" for name in sorted(before - after))
     return amended
-
-
-def _taking_part(connection: Connection, task: str) -> set[str]:
-    """The names of the submissions to a task that take part."""
-    return set(connection.exec_driver_sql(
-        "SELECT name FROM ranked_submission WHERE task = ?", (task,)).scalars())

@@ -46,15 +46,9 @@ _GONE = {
 
 
 def mark(connection: Connection, team_id: int) -> None:
-    """Note in temporary tables what is the team's alone."""
+    """Note in temporary tables, which end with the connection, what is the team's alone."""
     for name, query in _GONE.items():
         connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
-
-
-def unmark(connection: Connection) -> None:
-    """Drop the temporary tables."""
-    for name in _GONE:
-        connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
 def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[Removed, set[str]]:
@@ -73,7 +67,6 @@ def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) 
     for table in _OF_SCORINGS:
         do(table, f"DELETE FROM {table} WHERE scoring_id IN (FROM gone_scoring)")  # noqa: S608
     do("label", f"DELETE FROM label WHERE label_id IN (FROM used_label) AND NOT {labels}")  # noqa: S608
-    connection.exec_driver_sql("DROP TABLE used_label")
     do("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
     _erase_results(connection, do)
     do("replicate_factor", "DELETE FROM replicate_factor WHERE submission_id IN (FROM gone_submission)")
@@ -107,7 +100,6 @@ def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> No
         UPDATE comparison_pair SET pair_result_id = is_now, p_adjusted = NULL FROM gone_pair, emptied
         WHERE comparison_pair.comparison_id = gone_pair.comparison_id AND emptied.was = gone_pair.pair_result_id
             AND comparison_pair.position = gone_pair.position""")
-    connection.exec_driver_sql("DROP TABLE emptied")
     do("pair_result", """
         DELETE FROM pair_result WHERE pair_result_id NOT IN (SELECT pair_result_id FROM comparison_pair)""")
     do("pair_interval", """

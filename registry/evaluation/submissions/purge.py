@@ -12,7 +12,7 @@ from itertools import count
 from sqlalchemy import Connection, select
 
 from registry.errors import InputError, UnknownNameError
-from registry.evaluation.submissions.erase import erase, mark, unmark
+from registry.evaluation.submissions.erase import erase, mark
 from registry.evaluation.submissions.names import TeamNames
 from registry.evaluation.submissions.redact import redact
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
@@ -108,7 +108,6 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
                   tombstone=digest_of_tombstone(row),
                   comparisons={str(number): digest_of_comparison(connection, number) for number in changed})
     journal.event(connection, "purge-reason", f"{task.slug}/{name}", reason=reason)
-    unmark(connection)
     purged.left = list(_left(connection, names))
     return purged
 

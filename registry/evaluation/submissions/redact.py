@@ -47,7 +47,7 @@ def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes:
         if not own and row["action"] != "end" and (named or (row["action"], row["subject"]) in about):
             about.add((row["action"], row["subject"]))
             said = {key: _without(key, value, names) if key in _FREE else value for key, value in details.items()}
-            said["said_in"] = row["event_id"]
+            said.setdefault("said_in", row["event_id"])
             again.append(journal.entry(connection, row["action"], row["subject"], **said))
     connection.execute(event.update().where(event.c.event_id.in_(blanked)).values(
         salt=None, actor=None, subject="", details="{}"))

@@ -1,21 +1,32 @@
-"""What a verification finds, and the differences between two versions of the same rows."""
+"""What a verification finds: the differences between stored rows and the same made anew, and which need not be none.
+
+Rows are made anew beside the stored ones, whose tables are set aside.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from registry.errors import clipped
+from registry.provenance import Code, code, environment
+from registry.store import models
 
 Kind = Literal["damaged", "altered", "missing", "surplus", "stale", "rounded"]
 
 TOLERANCE = 1e-9  # relative: what other processors and versions may change (docs/trust.md says what they do change)
 Rows = dict[tuple[Any, ...], dict[str, Any]]  # by their keys, to which those that stand again add a number
 _MOST = 1000  # rows of each side that are looked at to tell what differs
+
+# A table of the scores that other code than this program's gave another value; in a release nobody looks for any.
+STALE_SCORES = "CREATE TEMP TABLE IF NOT EXISTS stale_score (scoring_id INTEGER, metric_id INTEGER)"
+
+_ALIKE = ("python", "platform", "vectors", "blas", "numpy", "scipy", "sacrebleu")
 
 
 @dataclass(frozen=True)
@@ -130,3 +141,21 @@ def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: bo
         n = f"{len(sentences)}{'+' if len(sentences) >= _MOST else ''}"
         such = sentences[0] if len(sentences) == 1 else f"{n} rows, such as {sentences[0]}"
         yield Fault(kind, of, name, such)
+
+
+def set_aside(connection: Connection, tables: Iterable[str]) -> None:
+    """Empty tables, in a copy of the database; what they held is in temporary ones, `stored_` and the name."""
+    for table in tables:
+        connection.exec_driver_sql(f'CREATE TEMP TABLE "stored_{table}" AS FROM "{table}"')
+        connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
+
+
+def runs_elsewhere(connection: Connection) -> set[int]:
+    """The runs that computed by other code, other versions, on another platform, or on what is not known."""
+    here, this, found = environment(), code(), set()
+    for run in connection.execute(select(models.run)):
+        there = json.loads(run.environment)
+        if any(there.get(name) != here.get(name) for name in _ALIKE) or this != Code(
+                run.code_version, run.code_revision, run.code_dirty):
+            found.add(int(run.run_id))
+    return found

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, select
 
 from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
+from registry.evaluation.submissions.tombstones import tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.metrics import METRICS
 from registry.store import models
 from registry.store.hiding.pseudonyms import is_system_of
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 from registry.store.row_types import TaskRow
 from registry.values import parse
 
@@ -50,9 +51,7 @@ def _logged(connection: Connection, task: TaskRow) -> tuple[dict[str, str | None
     """What the log says last of what is hidden until when, and the pseudonyms by row, but those of purged teams."""
     said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
-    tombstone = models.tombstone
-    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in connection.execute(
-        select(tombstone).where(tombstone.c.task_id == task.task_id))}
+    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in tombstones(connection, task.task_id)}
     for of in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
         if of.action == "purge" and of.subject in purged:
             # Rows of the team and its systems may be there again, with other systems in them.

@@ -15,7 +15,7 @@ from registry.evaluation.ingest.parsed_cache import kept_gold
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest, digest_json
 from registry.store import catalog, models, sources
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
@@ -148,7 +148,7 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
         logged: What the log says of the task's submissions.
     """
     name = f"{ingest.slug}/{one.full_name}"
-    reader, documents, answers = ingest.parsed.read(ingest.connection, one.submission_id)
+    reader, documents, answers = ingest.parsed.read(one.submission_id)
     found = content_digest(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:
         yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")

@@ -16,15 +16,7 @@ from registry.evaluation.submissions.tombstones import digest_of_comparison, dig
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
-from registry.store.log.entries import entries
-from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, link
-
-
-def head(connection: Connection) -> str | None:
-    """The hash of the last entry of the log, which stands for all before it; None where there is none."""
-    event = models.event
-    found = connection.execute(select(event.c.hash).order_by(event.c.event_id.desc()).limit(1)).scalar()
-    return None if found is None else str(found)
+from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, entries, link
 
 
 @dataclass

@@ -14,8 +14,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
-from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
+from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.identity import canonical_json
 from registry.significance import Execution
 from registry.store import catalog
@@ -70,9 +69,9 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
             request = Request.recorded(rows[0]["request"], execution)
-            made = compare_boards(connection, journal, boards, request, Compared())
+            made = compare_boards(connection, journal, boards, request)
             for row, comparing in zip(rows, made, strict=True):
-                comparing.keep(row["digest"], row["sequence"])
+                comparing.keep(row["digest"], row["sequence"], Compared())
         except Exception as error:
             yield Fault("damaged", "comparison", rows[0]["id"],
                         f"cannot be made again: {type(error).__name__}: {error}")

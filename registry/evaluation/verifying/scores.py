@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import Connection, select
 
@@ -17,16 +17,13 @@ from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
-from registry.evaluation.verifying.derived import STALE_SCORES, runs_elsewhere
-from registry.evaluation.verifying.faults import Fault, differences, summarized
-from registry.metrics import METRICS
+from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
+from registry.metrics import METRICS, Metric
 from registry.parallel.execution import Execution
 from registry.store import models
 from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
-
-Names = dict[int, str]  # of submissions, by scoring
 
 # A family may have two tables: before migration 0012 whole numbers stood among the decimals.
 _BY_FAMILY = {family: [table.name for table in tables] for family, tables in models.of_family.items()}
@@ -46,26 +43,23 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
          "remark": ("scoring_id", "replicate", "category", "message")}
 
 
-def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], names: Names,
-                  execution: Execution) -> Iterator[Fault]:
+def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
     """Derive the responses and scores of some scorings again; their tables are set aside.
 
     Args:
         ingest: The command and the task.
-        scorings: With the number of missing answers that is stored of each.
-        names: What to call them.
+        scorings: Of the task.
         execution: Who computes.
     """
-    refused: list[RegistryError] = []
-    ingest = replace(ingest, refuse=refused.append)
-    pending = Pending(ingest.connection)
-    for revision, group in groupby(sorted(scorings, key=lambda of: of[0].gold_revision_id),
-                                   key=lambda of: of[0].gold_revision_id):
+    pending, names = Pending(ingest.connection), _names(ingest.connection)
+    of_revision = attrgetter("gold_revision_id")
+    stored = dict(map(tuple, ingest.connection.exec_driver_sql("SELECT scoring_id, n_missing FROM scoring")))
+    for revision, group in groupby(sorted(scorings, key=of_revision), key=of_revision):
         wanted = []
-        for scoring, n_missing in group:
-            name = names[scoring.scoring_id]
+        for scoring in group:
+            name, n_missing = names[scoring.scoring_id], stored[scoring.scoring_id]
             try:
-                reader, documents, answers = ingest.parsed.read(ingest.connection, scoring.submission_id)
+                reader, documents, answers = ingest.parsed.read(scoring.submission_id)
                 fitted = fit(ingest.items(revision), reader, documents, Policies(scoring.missing, tokens="warn"),
                              answers)
                 add_fitted(ingest, scoring.scoring_id, revision, reader, fitted)
@@ -76,28 +70,35 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
                 yield Fault("altered", "submission", name,
                               f"{n_missing} missing answers are stored, and {fitted.n_missing} found again")
             if metrics := _scored_by(ingest.connection, scoring.scoring_id):
-                wanted.append(Wanted(name, scoring, metrics, tuple(
-                    parse("metric", METRICS, metric.name) for metric in metrics)))
+                wanted.append(Wanted(name, scoring, metrics))
         ingest.write()
         if wanted:
             score_wanted(ingest, wanted, execution, pending)
     pending.flush()
-    for why in refused:
-        yield Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}")
 
 
-def _scored_by(connection: Connection, scoring_id: int) -> tuple[DeclaredMetric, ...]:
+def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
     """The metrics that a scoring has scores by; what an older registry kept in another way is left out."""
     found = connection.exec_driver_sql("""
         SELECT metric.name AS alias, FALSE, metric.* FROM stored_score JOIN metric USING (metric_id)
         WHERE scoring_id = ? AND step IS NOT NULL ORDER BY metric_id""", (scoring_id,))
-    return tuple(map(DeclaredMetric._make, found))
+    return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, found)}
 
 
-def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
+def _names(connection: Connection) -> dict[int, str]:
+    """What to call every scoring: the submission, with the revision of the gold where there are several."""
+    return dict(map(tuple, connection.exec_driver_sql("""
+        SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
+            || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
+        FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
+        JOIN test_set USING (test_set_id) JOIN task ON task.task_id = test_set.task_id
+        JOIN gold_revision AS revision ON revision.gold_revision_id = scoring.gold_revision_id""")))
+
+
+def compare_scores(connection: Connection) -> Iterator[Fault]:
     """Hold what was stored against what was derived again; keeps which scores other code gave another value."""
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
-    stale = _of_other_code(connection, metrics)
+    stale, names = _of_other_code(connection, metrics), _names(connection)
     connection.exec_driver_sql(STALE_SCORES)
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))

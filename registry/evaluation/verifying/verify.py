@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, select
 
-from registry.errors import UnknownNameError, counted
+from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.derived import set_aside
-from registry.evaluation.verifying.faults import TOLERANCE, Fault
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
     logged_submissions,
@@ -113,7 +112,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
     set_aside(connection, OF_SCORES)
     for row in tasks:
         _verify_task(connection, journal, row, execution, verified)
-    verified.faults += compare_scores(connection, _names(connection))
+    verified.faults += compare_scores(connection)
     _restore_scores(connection)
     verified.faults += verify_ladders(connection)
     if chosen:
@@ -135,8 +134,9 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     """Verify what was put in for one task, and derive its scores."""
     verified.faults += verify_manifest(connection, row)
     verified.faults += verify_hiding(connection, row)
+    refused: list[RegistryError] = []
     try:
-        ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug))
+        ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug), refuse=refused.append)
         logged = logged_submissions(connection, row.slug)
         verified.faults += verify_declared(ingest, logged)
     except Exception as error:
@@ -149,28 +149,31 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             ingest.items(revision.gold_revision_id)
         except Exception as error:
             broken.add(revision.gold_revision_id)
-            verified.faults.append(Fault("damaged", "gold", f"{row.slug}/{test_set}",
-                                             f"cannot be read again: {type(error).__name__}: {error}"))
+            verified.faults.append(_unread("gold", f"{row.slug}/{test_set}", error))
         verified.count("gold revision", 1)
-    scorings = [(ScoringRow.of(found[:-1]), found[-1]) for found in connection.execute(
-        select(*ScoringRow.columns(), models.scoring.c.n_missing)) if found.gold_revision_id not in broken]
-    joined = {scoring.submission_id: scoring.gold_revision_id for scoring, _ in scorings}
+    scorings = [scoring for scoring in map(ScoringRow.of, connection.execute(select(*ScoringRow.columns())))
+                if scoring.gold_revision_id not in broken]
+    joined = {scoring.submission_id: scoring.gold_revision_id for scoring in scorings}
     submissions = [one for one in catalog.submissions(connection, row.task_id) if one.submission_id in joined]
     whole = set()
-    ingest.parsed.look_up(connection, [one.submission_id for one in submissions])
+    ingest.parsed.look_up([one.submission_id for one in submissions])
     for one in submissions:
         try:
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
             whole.add(one.submission_id)
         except Exception as error:
-            verified.faults.append(Fault("damaged", "submission", f"{row.slug}/{one.full_name}",
-                                             f"cannot be read again: {type(error).__name__}: {error}"))
+            verified.faults.append(_unread("submission", f"{row.slug}/{one.full_name}", error))
         verified.count("submission", 1)
-    scorings = [(scoring, n_missing) for scoring, n_missing in scorings if scoring.submission_id in whole]
+    scorings = [scoring for scoring in scorings if scoring.submission_id in whole]
     if scorings:
-        ids = ", ".join(f"({scoring.scoring_id})" for scoring, _ in scorings)
+        ids = ", ".join(f"({scoring.scoring_id})" for scoring in scorings)
         connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
-    verified.faults += derive_scores(ingest, scorings, _names(connection), execution)
+    verified.faults += derive_scores(ingest, scorings, execution)
+    verified.faults += [Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}") for why in refused]
+
+
+def _unread(of: str, name: str, error: Exception) -> Fault:
+    return Fault("damaged", of, name, f"cannot be read again: {type(error).__name__}: {error}")
 
 
 def _restore_scores(connection: Connection) -> None:
@@ -186,16 +189,6 @@ def _revisions(connection: Connection, task_id: int) -> list[tuple[str, GoldRevi
     query = select(test_set.c.name, *GoldRevisionRow.columns()).join(
         test_set, test_set.c.test_set_id == revision.c.test_set_id).where(test_set.c.task_id == task_id)
     return [(name, GoldRevisionRow.of(row)) for name, *row in connection.execute(query)]
-
-
-def _names(connection: Connection) -> dict[int, str]:
-    """What to call every scoring: the submission, with the revision of the gold where there are several."""
-    return dict(map(tuple, connection.exec_driver_sql("""
-        SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
-            || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
-        FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
-        JOIN test_set USING (test_set_id) JOIN task ON task.task_id = test_set.task_id
-        JOIN gold_revision AS revision ON revision.gold_revision_id = scoring.gold_revision_id""")))
 
 
 def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:

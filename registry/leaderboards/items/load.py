@@ -30,7 +30,7 @@ def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView
     Raises:
         UnknownNameError: None has it.
     """
-    found, parsed = list[ItemView](), ParseCache()
+    found, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)
         if key in keys:
@@ -44,7 +44,7 @@ def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView
 
 def most_disagreed(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
     """The items of every test set on which submissions disagree most, the worst first, with all answers to them."""
-    found, parsed = list[ItemView](), ParseCache()
+    found, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         at = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
         chosen = [at[row["item"]] for row in disagreed(connection, task, limit, test_set.name)
@@ -58,7 +58,7 @@ def _views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: 
            places: Sequence[int]) -> Iterator[ItemView]:
     """The items at some places of a test set's gold, in their order."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
-    items = parsed.items(connection, test_set.gold_revision_id)
+    items = parsed.items(test_set.gold_revision_id)
     chosen = {first + at: items[at] for at in places}
     kind, runs = _kind(connection, test_set), _runs(connection, test_set)
     metric = catalog.primary_metric(connection, task.task_id)

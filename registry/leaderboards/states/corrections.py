@@ -83,7 +83,7 @@ def _gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader
     """The items of the gold behind a state, by their keys, and how it was read."""
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=connection.execute(text(
         "SELECT gold_revision_id FROM comparison WHERE comparison_id = :id"), {"id": state.comparison_id}).scalar_one())
-    items = ParseCache().items(connection, revision.gold_revision_id)
+    items = ParseCache(connection).items(revision.gold_revision_id)
     return {item.key: item for item in items}, parse("reader", READERS, revision.reader)
 
 

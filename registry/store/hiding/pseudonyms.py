@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 
 from registry.errors import InputError
 from registry.store import catalog, models
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 
 
 def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:

@@ -10,11 +10,12 @@ without the salt no guess at the words can be confirmed.
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, RootTransaction, Row, select
 
@@ -134,6 +135,25 @@ class _End:
             run = models.run
             self.of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
         return self.of_runs[run_id]
+
+
+class Entry(NamedTuple):
+    """An entry of the log; one that a purge has blanked has neither subject nor details."""
+
+    event_id: int
+    run_id: int
+    action: str
+    subject: str
+    details: Mapping[str, Any]
+
+
+def entries(connection: Connection, *actions: str, subject: str | None = None) -> Iterator[Entry]:
+    """What the log says under some actions (of one subject), oldest first."""
+    event = models.event
+    query = select(event.c.event_id, event.c.run_id, event.c.action, event.c.subject, event.c.details).where(
+        event.c.action.in_(actions)).order_by(event.c.event_id)
+    for *named, details in connection.execute(query if subject is None else query.where(event.c.subject == subject)):
+        yield Entry._make((*named, json.loads(details or "{}")))
 
 
 def new_salt() -> str:

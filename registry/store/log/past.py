@@ -7,7 +7,6 @@ same name, hold the outcome: every view and every query of the connection sees t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import counted
 from registry.store import models
-from registry.store.log.entries import Entry, entries
+from registry.store.log.journal import Entry, entries
 
 # What is there once the command that wrote it is.
 _BY_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
@@ -32,24 +31,26 @@ def shadow(connection: Connection, entry: int) -> None:
         connection.exec_driver_sql(f'CREATE TEMP TABLE "{table}" AS FROM "{name}".main."{table}" {there}', values)
 
 
-def until(connection: Connection, actions: str, entry: int) -> Iterator[Entry]:
-    """What the log says by an entry of what is called so (a LIKE pattern), oldest first; what was blanked is left out.
+def until(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
+    """What the log says under some actions by an entry of it, oldest first; what was blanked is left out.
 
     Of subjects that nothing is said of later, nothing is given: they are today what they were.
     """
-    found = connection.execute(text("""
-        SELECT event_id, run_id, action, subject, details FROM event
-        WHERE action LIKE :actions AND subject IN (
-            SELECT subject FROM event WHERE action LIKE :actions AND event_id > :entry) AND event_id <= :entry
-        ORDER BY event_id"""), {"actions": actions, "entry": entry})
-    for *named, details in found:
-        if details:
-            yield Entry._make((*named, json.loads(details)))
+    said = _said(connection, *actions)
+    later = {of.subject for of in said if of.event_id > entry}
+    yield from (of for of in said if of.event_id <= entry and of.subject in later)
+
+
+def _said(connection: Connection, *actions: str) -> list[Entry]:
+    """What the log says under some actions, in the order in which it was said first, as purges say some of it again."""
+    found = [of._replace(event_id=of.details.get("said_in", of.event_id))
+             for of in entries(connection, *actions) if of.details]
+    return sorted(found, key=lambda of: of.event_id)
 
 
 def set_back_gold(connection: Connection, entry: int) -> None:
     """Give every test set the gold that it had."""
-    for of in until(connection, "gold", entry):
+    for of in until(connection, entry, "gold"):
         connection.execute(text("""
             UPDATE test_set SET gold_revision_id = revision.gold_revision_id
             FROM gold_revision AS revision, task
@@ -61,7 +62,7 @@ def set_back_gold(connection: Connection, entry: int) -> None:
 def set_back_submissions(connection: Connection, entry: int) -> list[str]:
     """Give every submission the properties that it had; says of which of them the log does not know."""
     told: dict[str, dict[str, Any]] = {}
-    for of in until(connection, "submission-%", entry):
+    for of in until(connection, entry, "submission-added", "submission-changed"):
         told.setdefault(of.subject, {}).update(
             {key: value for key, value in of.details.items() if key in _OF_SUBMISSION})
     if not told:
@@ -85,7 +86,7 @@ def set_back_comparisons(connection: Connection, entry: int) -> None:
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     made: dict[str, int] = {}  # the latest of each signature, for entries that name no digest
     sequence: dict[int, int] = {}
-    for of in entries(connection, "compare", "compare-again", "board-retired"):
+    for of in _said(connection, "compare", "compare-again", "board-retired"):
         number = by_digest.get(of.details.get("digest", ""), made.get(of.details.get("signature", "")))
         if number is not None and of.event_id <= entry:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id

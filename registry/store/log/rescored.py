@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from registry.store.log.entries import entries
+from registry.store.log.journal import entries
 
 Key = tuple[int, int]  # scoring, metric
 

@@ -8,9 +8,9 @@ import sys
 import pytest
 from hypothesis import settings
 
-from registry.evaluation.verifying.log import head
 from registry.store.database import Database
 from registry.store.hiding import pseudonyms
+from registry.store.log.history import head
 from registry.store.upkeep.backup import unreadable
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
@@ -78,7 +78,7 @@ def bytes_of(folder):
 
 def published(path):
     with Database(path).reading() as connection:
-        return head(connection)
+        return head(connection)[0].rows[0]["hash"]
 
 
 def purge(registry, path, *options, **how):
