@@ -61,6 +61,7 @@ class Bio(SpanReader):
 
     name = "bio"
     forms = ("scheme", "separator")
+    _distinct = ("columns",)
 
     scheme: Scheme
     columns: tuple[str, ...] = ("token", "label")
@@ -81,8 +82,6 @@ class Bio(SpanReader):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(set(self.columns)) < len(self.columns):
-            raise InputError(f"option 'columns' of bio names a column twice: {', '.join(self.columns)}")
         if len(self.sentence_end) not in (0, 2):
             raise InputError("option 'sentence_end' of bio names a column and what it has where a sentence ends, such "
                              'as ["MISC", "EndOfSentence"]')

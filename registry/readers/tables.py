@@ -73,6 +73,7 @@ class TableReader(Reader):
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
     repeated: ClassVar[str] = "keep one, or where these are texts rather than names, number the rows with item = []"
+    _distinct: ClassVar[tuple[str, ...]] = ("item", "attributes", "columns")
 
     item: tuple[str, ...] = ("item",)
     attributes: tuple[str, ...] = ()
@@ -81,17 +82,6 @@ class TableReader(Reader):
     columns: tuple[str, ...] = ()
     comment: str | None = None
     unscored: tuple[str, ...] = ("",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for option in ("item", "attributes", "columns"):
-            if len(set(names := getattr(self, option))) < len(names):
-                raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
-
-    @property
-    def is_text(self) -> bool:
-        """All but Parquet is."""
-        return self.syntax != "parquet"
 
     def at_once(self, document: Document) -> Table | None:
         """Read all columns of a file in which nothing is wrong, for all systems in it; of others give None."""
@@ -166,7 +156,11 @@ class TableReader(Reader):
         return value
 
     def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-        at = _places(self.columns, names, self.name) if self.columns else []
+        for name in names if self.columns else ():
+            if name not in self.columns:
+                raise InputError(f"option 'columns' of {self.name} has no column {name!r}; "
+                                 f"{suggest(name, self.columns)}")
+        at: list[int] = []
         for number, columns, cells in delimited_rows(
                 document, Written(self.separator, self.comment), self.columns,
                 header=lambda cells, line: read_header(cells, names, document, line),
@@ -233,13 +227,6 @@ def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
     return unscored != ("",) and as_number(cell, text=False) in numbers_in(unscored)
-
-
-def _places(columns: Sequence[str], names: Sequence[str], reader: str) -> list[int]:
-    for name in names:
-        if name not in columns:
-            raise InputError(f"option 'columns' of {reader} has no column {name!r}; {suggest(name, columns)}")
-    return [columns.index(name) for name in names]
 
 
 def as_text(cell: Any) -> str | None:
