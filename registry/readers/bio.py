@@ -14,8 +14,8 @@ from unicodedata import normalize
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
+from registry.readers.parsing.by_order import moved, recut, runs
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.recut import moved, recut, runs
 from registry.readers.parsing.tagged_blocks import Block, Layout, Row
 from registry.values import TERSE
 

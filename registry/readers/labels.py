@@ -13,11 +13,11 @@ from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
+from registry.readers.parsing.by_order import as_items
 from registry.readers.parsing.characters import unprintable
 from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
 from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
-from registry.readers.parsing.numbered_rows import as_items
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.parsing.table_columns import rows_of
 from registry.readers.tables import Syntax, as_text, columns_expected, delimited_rows, shown, text_columns

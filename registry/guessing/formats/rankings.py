@@ -11,7 +11,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import is_number, text_lines
 from registry.guessing.records import records
 from registry.guessing.trial import Trial
@@ -77,12 +77,9 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     items = trial.items(gold, reader)
     if isinstance(items, InputError):
         return
-    chosen = []
-    for given, form in zip(systems, found, strict=True):
-        tried = [System(given.name, given.document, replace(
-            Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments)) for more in _MORE]
-        chosen.append(next((system for system in tried if not isinstance(trial.joined(
-            Guess(gold, reader, (), ()), items, system), InputError)), tried[0]))
+    chosen = [trial.fitting(Guess(gold, reader, (), ()), items, given, [
+        replace(Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments) for more in _MORE])
+        for given, form in zip(systems, found, strict=True)]
     is_graded = right.width == _THREE and all(
         form.width == _THREE and form.numbers <= right.numbers for form in found)  # or labels of pairs
     yield Guess(gold, reader, tuple(chosen), (
