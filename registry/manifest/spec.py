@@ -11,8 +11,6 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from registry.errors import suggest
 from registry.manifest.about import SystemFacts, Table, Task
-from registry.manifest.captures import braces
-from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
     USUAL_TESTS,
@@ -28,11 +26,13 @@ from registry.manifest.fields import (
     Resamples,
     Slug,
     Until,
+    braces,
     check_attribute,
     check_family,
     check_resamples,
     no_equals,
     number,
+    wrong_in_family,
 )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from registry.errors import InputError
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import DRAWS, MOST_DRAWS, PRECISION, Significance, significance_with, stored_manifest
-from registry.manifest.families import wrong_in_family
+from registry.manifest.fields import wrong_in_family
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
 from registry.store.row_types import TaskRow
