@@ -105,16 +105,15 @@ def nested(document: Document) -> InputError | None:
     if len(named_items) == len(members) > 1 and all(of == named_items[0] for of in named_items) and not any(
             isinstance(one, dict | list) for value in named.values() for one in value.values()):
         first = next(iter(found))
-        return InputError(f"has an object of items for each of {', '.join(list(found)[:_SHOWN_NAMES])}, which seem to "
-                          "be systems: write each to a file of its own, as "
-                          f"`jq {quote(f'.{json.dumps(first)}')} FILE > {quote(f'{first}.json')}` does",
-                          path=document.path)
+        return document.error(f"has an object of items for each of {', '.join(list(found)[:_SHOWN_NAMES])}, which seem "
+                              "to be systems: write each to a file of its own, as "
+                              f"`jq {quote(f'.{json.dumps(first)}')} FILE > {quote(f'{first}.json')}` does")
     largest = sorted(found, key=lambda name: -len(found[name]))
     plain = next((name for name in largest if all(map(_is_plain, found[name]))), None)
     write = "Write it so" if plain is None else f"Write it so, as `jq {quote(f'.{json.dumps(plain)}')} FILE` does"
-    return InputError(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an object "
-                      f"for each item: on lines, in a list, or in one object by their names. {write}, or {REMEDY}",
-                      path=document.path)
+    return document.error(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an "
+                          "object for each item: on lines, in a list, or in one object by their names. "
+                          f"{write}, or {REMEDY}")
 
 
 def _as_pandas(what: str, document: Document) -> InputError:

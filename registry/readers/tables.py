@@ -94,12 +94,11 @@ class TableReader(Reader):
         Raises:
             InputError: The file is no such table, a column is not there, or a key or attribute is empty.
         """
-        read: dict[str, Callable[[Document, Sequence[str]], Iterator[tuple[int, list[Any]]]]] = {
-            "delimited": self._delimited, "jsonl": self._objects, "json": self._objects, "parquet": _parquet}
+        read = self._delimited if self.syntax == "delimited" else self._objects
         names = (*self.item, *attributes, *wanted)
         of_key, of_attributes = len(self.item), len(self.item) + len(attributes)
         n = 0
-        for n, (line, cells) in enumerate(read[self.syntax](document, names), 1):
+        for n, (line, cells) in enumerate(read(document, names), 1):
             texts = [as_text(cell) for cell in cells[:of_attributes]]
             known = [text for text in texts if text is not None]
             key = " ".join(known[:of_key]) if of_key else str(n)
@@ -170,9 +169,10 @@ class TableReader(Reader):
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
-        rows = (json_entries(document, of_item, (*names, "")[1] if len(names) <= 2 else None) if self.syntax == "json"
-                else json_rows(document, Written(self.separator, self.comment)))
-        for number, entry in rows:
+        value = (*names, "")[1] if len(names) <= 2 else None
+        for number, entry in (parquet_rows(document, names) if self.syntax == "parquet" else  # held by the loop alone
+                              json_entries(document, of_item, value) if self.syntax == "json" else
+                              json_rows(document, Written(self.separator, self.comment))):
             cells = [at_path(entry, name) for name in names]
             if ABSENT in cells:
                 document.refuse(no_column(entry, names[cells.index(ABSENT)]), number)
@@ -203,11 +203,6 @@ def delimited_rows(
 def columns_expected(cells: Sequence[str], columns: Sequence[str]) -> str:
     """Say how many cells a row has, and how many it should have."""
     return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
-
-
-def _parquet(document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
-    for number, row in parquet_rows(document, names):
-        yield number, [row[name] for name in names]
 
 
 def as_number(cell: Any, *, text: bool) -> float:
