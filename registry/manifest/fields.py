@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, PlainValidator
 
-from registry.errors import suggest
-
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
 
@@ -103,16 +101,6 @@ def check_family(value: Any) -> Any:
 def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
     """Whether a family means a board: all of the task, by its metric, or by its name with or without the task's."""
     return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
-
-
-def wrong_in_family(family: str | list[str], task: str, test_sets: Sequence[str], metrics: Sequence[str]) -> str:
-    """Say what in a family can be neither a metric nor a board, `"test, f1"`; empty where all may be."""
-    for name in family if isinstance(family, list) else ():
-        test_set, _, metric = name.removeprefix(f"{task}/").partition(", ")
-        if name not in metrics and (test_set not in test_sets or metric.rpartition(", ")[2] not in metrics):
-            board = f"{test_sets[0]}, {metrics[0]}"
-            return f"has {name!r}, which is neither a metric nor a board such as {board!r}; {suggest(name, metrics)}"
-    return ""
 
 
 def check_moment(value: Any) -> datetime:
