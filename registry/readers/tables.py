@@ -169,7 +169,7 @@ class TableReader(Reader):
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
-        value = (*names, "")[1] if len(names) <= 2 else None
+        value = (*names, "", "")[1] if len(names) <= 2 else None
         for number, entry in (parquet_rows(document, names) if self.syntax == "parquet" else  # held by the loop alone
                               json_entries(document, of_item, value) if self.syntax == "json" else
                               json_rows(document, Written(self.separator, self.comment))):
