@@ -19,8 +19,8 @@ from registry.readers.parsing.delimited import MARKS, Separator, Written, even_c
 from registry.readers.parsing.document import Document, split
 from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.table_columns import rows_of
-from registry.readers.tables import Syntax, as_text, columns_expected, delimited_rows, shown, text_columns
+from registry.readers.parsing.table_columns import Syntax, rows_of
+from registry.readers.tables import as_text, columns_expected, delimited_rows, shown, text_columns
 from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]

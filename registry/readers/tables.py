@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 from registry.errors import InputError, counted, suggest
@@ -30,14 +30,13 @@ from registry.readers.parsing.json_entries import (
 )
 from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.table_columns import Layout, Table, numbers_in, read_at_once
+from registry.readers.parsing.table_columns import NUMBER, Layout, Syntax, Table, numbers_in, read_at_once
 
 _TRUTHS = {"true": True, "false": False}  # as text has them
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(NUMBER)
 _SHOWN = 60  # characters of a cell in errors
 _ENCODER = json.JSONEncoder(default=lambda value: f"{type(value).__name__} {value}")  # 1.5 is no Decimal 1.5
 T = TypeVar("T")
-Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 
 class Row(NamedTuple):

@@ -28,18 +28,20 @@ from registry.readers.parsing.sandbox import as_pattern, named, quoted, reading
 _SHARED = 2**12  # rows of attributes that are kept to be shared
 ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to start, is the faster way
 
-_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # that of `readers.tables`, in ASCII
+NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # as all tables have it, for DuckDB too
 _BYTE_ORDER_MARK = "\ufeff"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
 _DECIMAL = {"FLOAT", "DOUBLE"}  # what is the same number as a double
+
+Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a table is written; see `readers.tables.TableReader`."""
 
-    syntax: Literal["delimited", "jsonl", "json", "parquet"]
+    syntax: Syntax
     separator: Separator
     columns: tuple[str, ...]
     comment: str | None
@@ -136,7 +138,7 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
     texts = {name: f"coalesce({column}, '')" for name, column in zip(names, columns, strict=True)
              if name in {*layout.item, *layout.attributes}}
     numbers = {name: f"CASE WHEN coalesce({column}, '') IN ({unscored}) THEN 'nan'::DOUBLE "
-                     f"WHEN regexp_full_match({column}, '{_NUMBER}') THEN try_cast({column} AS DOUBLE) END"
+                     f"WHEN regexp_full_match({column}, '{NUMBER}') THEN try_cast({column} AS DOUBLE) END"
                for name, column in zip(names, columns, strict=True) if name not in texts}
     try:
         with reading(body.encode(), "table.csv") as (connection, path):
@@ -183,7 +185,7 @@ def _json_lines(document: Document, layout: Layout) -> Table | None:
 
 def numbers_in(unscored: Iterable[str]) -> frozenset[float]:
     """The numbers among what stands in place of one: JSON and Parquet have -1 where text has "-1"."""
-    return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(_NUMBER, mark))
+    return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(NUMBER, mark))
 
 
 def _json_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
