@@ -33,7 +33,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
-    "registry.manifest": ["captures families fields write", "about", "folder spec", "files load"],
+    "registry.manifest": ["fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
         "guess records words", "files looks runs trial", "formats tables", "unread unread_text",
         "decide guesses task unknown", "made"],

@@ -17,6 +17,7 @@ from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.json_entries import json_members
 from registry.readers.parsing.parquet import MAGIC
+from registry.readers.parsing.table_columns import NUMBER
 from registry.readers.tables import as_text
 
 MOST_COLUMNS = 1000  # in which keys and values are looked for
@@ -31,7 +32,7 @@ EVEN = 0.95  # the share of lines that are as lines should be; the others are to
 _DEEPEST = 2  # objects within an object whose members are columns
 NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(NUMBER)
 _OTHER_NUMBER = re.compile(r"[+-]?\d++(?:,\d++|(?:[.,]\d*+)? ?%)", re.ASCII)  # no digit is tried twice
 _BLANKS = " \t\r\n"  # around numbers, which Python takes too
 _BRACKETS = frozenset("([{")

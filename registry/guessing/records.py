@@ -68,6 +68,14 @@ def first_line(document: Document) -> str:
     return next((line for _, line in document.lines() if line.strip()), "").lstrip()
 
 
+def members_of(document: Document) -> list[tuple[str | None, Any]] | None:
+    """What a file holds that is one list or object in JSON, by its names (None in a list); None where it is neither."""
+    try:
+        return [(name, value) for _, name, value in json_members(document)]
+    except InputError:
+        return None
+
+
 def _json(document: Document, form: dict[str, Any]) -> Records | None:
     """JSON Lines, or one value that is a list of objects or names its items."""
     try:
@@ -77,11 +85,8 @@ def _json(document: Document, form: dict[str, Any]) -> Records | None:
     if len(rows) > 1 or (rows and len(rows[0]) <= _FEW_KEYS and not any(
             isinstance(value, dict) for value in rows[0].values())):
         return Records(rows, {"syntax": "jsonl", **form}, "JSON Lines")
-    try:
-        members = [(name, value) for _, name, value in json_members(document)]
-    except InputError:
-        return None
-    if _is_deep([value for name, value in members if name is not None]):
+    members = members_of(document)
+    if members is None or _is_deep([value for name, value in members if name is not None]):
         return None
     rows = [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
             for name, value in members if name is not None or isinstance(value, dict)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
 from registry.errors import InputError
 from registry.evaluation.ingest.join import Joined, Policies, join
 from registry.evaluation.ingest.remarks import of_submission
-from registry.guessing.guess import Guess, System, reworded
+from registry.guessing.guess import Given, Guess, System, reworded
 from registry.items import Answer, Item, by_key
 from registry.readers import Document, Reader
 
@@ -60,6 +60,11 @@ class Trial:
             except InputError as error:
                 self._joined[key] = error
         return self._joined[key]
+
+    def fitting(self, guess: Guess, items: Sequence[Item], given: Given, readers: Iterable[Reader]) -> System:
+        """A system's file read by the first of some readers whose answers go with the items, else by the first."""
+        tried = [System(given.name, given.document, reader) for reader in readers]
+        return next((one for one in tried if not isinstance(self.joined(guess, items, one), InputError)), tried[0])
 
     def content(self, guess: Guess) -> str:
         """A digest of all that a board of the guess rests on: two guesses with the same one have the same board."""

@@ -11,10 +11,9 @@ from typing import Any
 from registry.errors import InputError
 from registry.guessing.guess import OPEN
 from registry.guessing.looks import TYPES, WORDS, is_number, is_other_number, tables, text_lines
-from registry.guessing.records import records
+from registry.guessing.records import members_of, records
 from registry.guessing.tables.keys import called
 from registry.readers import Document
-from registry.readers.parsing.json_entries import json_members
 
 REMEDY = ("score the items with the task's own program, and give one table of the scores: a row for each item, a "
           "column for each system")
@@ -89,32 +88,30 @@ def blanks(gold: Document) -> InputError | None:
 
 def nested(document: Document) -> InputError | None:
     """Say where the items of a file stand that is one object in JSON, below other names than theirs."""
-    try:
-        members = list(json_members(document)) if document.content.lstrip()[:1] == b"{" and not tables(document) else []
-    except InputError:
+    members = members_of(document) if document.content.lstrip()[:1] == b"{" else None
+    if members is None or tables(document):
         return None
-    named = {name: value for _, name, value in members}
+    named = dict(members)
     if named.keys() >= {"columns", "data"} and all(isinstance(one, list) for one in (named["columns"], named["data"])):
         return _as_pandas("its columns' names and rows apart", document)
-    found = {str(name)[:_SHOWN]: entries for _, name, value in members if (entries := _entries(value))}
+    found = {str(name)[:_SHOWN]: entries for name, value in members if (entries := _entries(value))}
     if not 0 < len(found) <= _MOST:
         return None
-    if all(name == str(n) for _, _, of in members for n, name in enumerate(of if isinstance(of, dict) else "?")):
+    if all(name == str(n) for _, of in members for n, name in enumerate(of if isinstance(of, dict) else "?")):
         return _as_pandas("each column as an object of rows by their numbers", document)
     named_items = [value.keys() for value in named.values() if isinstance(value, dict)]
     if len(named_items) == len(members) > 1 and all(of == named_items[0] for of in named_items) and not any(
             isinstance(one, dict | list) for value in named.values() for one in value.values()):
         first = next(iter(found))
-        return InputError(f"has an object of items for each of {', '.join(list(found)[:_SHOWN_NAMES])}, which seem to "
-                          "be systems: write each to a file of its own, as "
-                          f"`jq {quote(f'.{json.dumps(first)}')} FILE > {quote(f'{first}.json')}` does",
-                          path=document.path)
+        return document.error(f"has an object of items for each of {', '.join(list(found)[:_SHOWN_NAMES])}, which seem "
+                              "to be systems: write each to a file of its own, as "
+                              f"`jq {quote(f'.{json.dumps(first)}')} FILE > {quote(f'{first}.json')}` does")
     largest = sorted(found, key=lambda name: -len(found[name]))
     plain = next((name for name in largest if all(map(_is_plain, found[name]))), None)
     write = "Write it so" if plain is None else f"Write it so, as `jq {quote(f'.{json.dumps(plain)}')} FILE` does"
-    return InputError(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an object "
-                      f"for each item: on lines, in a list, or in one object by their names. {write}, or {REMEDY}",
-                      path=document.path)
+    return document.error(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an "
+                          "object for each item: on lines, in a list, or in one object by their names. "
+                          f"{write}, or {REMEDY}")
 
 
 def _as_pandas(what: str, document: Document) -> InputError:

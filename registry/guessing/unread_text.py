@@ -11,12 +11,11 @@ from registry.errors import InputError
 from registry.guessing.formats.texts import are_decimals
 from registry.guessing.guess import Given
 from registry.guessing.looks import WORDS, tables, text_lines
-from registry.guessing.records import records
+from registry.guessing.records import members_of, records
 from registry.guessing.tables.keys import is_id
 from registry.guessing.tables.prose import is_given, is_reference, is_text
 from registry.guessing.words import n_words
 from registry.readers import Document
-from registry.readers.parsing.json_entries import json_members
 
 _LOOKED_AT = 200  # lines
 _PAIR = 2  # columns at least
@@ -59,10 +58,7 @@ def numbers_of_tokens(gold: Document, systems: Sequence[Given]) -> InputError | 
 
 def lists_of_texts(document: Document) -> InputError | None:
     """Say how a file is written that is a list of texts in JSON, or an object with lists of texts or of items."""
-    try:
-        members = [(name, value) for _, name, value in json_members(document)]
-    except InputError:
-        return None
+    members = members_of(document) or []
     if members and all(name is None and isinstance(value, str) for name, value in members):
         return InputError("is a list of texts: write an object on a line for each, in the same order in all files, as "
                           "`jq -c '.[] | {text: .}' FILE` does", path=document.path)

@@ -14,7 +14,8 @@ from registry.manifest.folder import TaskFolder
 from registry.readers import Scores
 from registry.readers.parsing.delimited import Separator
 from registry.readers.parsing.parquet import MAGIC
-from registry.readers.tables import Row, Syntax, as_text, shown
+from registry.readers.parsing.table_columns import Syntax
+from registry.readers.tables import Row, as_text, shown
 
 
 class Long(ScoredImporter):

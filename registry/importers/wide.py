@@ -12,7 +12,7 @@ from registry.errors import InputError, suggest
 from registry.importers.base import Importer, require_metric, title
 from registry.importers.files import Place
 from registry.importers.scored import Collected, Measure, Run, standing_twice, system_and_team
-from registry.manifest.captures import BRACES, braces
+from registry.manifest.fields import BRACES, braces
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from registry.errors import counted, listed
-from registry.manifest.families import is_in_family
+from registry.manifest.fields import is_in_family
 from registry.significance import CORRECTIONS
 
 _NAMED = 4  # boards in a sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -16,6 +16,11 @@ Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# the names in braces that a pattern of files captures: `{team}/{system}.{run}.tsv`
+BRACES = re.compile(r"\{([^{}]*)\}")
+COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
+# captures that tell the replicates of one submission apart; a run is its system's own, all else is shared by systems
+FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 class ContradictionsError(ValueError):
@@ -58,6 +63,15 @@ def check_attribute(value: Any) -> Any:
     return value
 
 
+def braces(text: str) -> list[str]:
+    """The names in the braces of a text, in their order.
+
+    >>> braces("{team}/{system}.{run}.tsv")
+    ['team', 'system', 'run']
+    """
+    return BRACES.findall(text)
+
+
 def number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
     """Accept the numbers that fit, none of which is nan or infinite; `says` which they are."""
     def check(value: float) -> float:
@@ -82,6 +96,11 @@ def check_family(value: Any) -> Any:
     if value not in ("board", "task") and not names:
         raise ValueError(f"is {value!r}; expected 'board', 'task', or a list of metrics and boards")
     return value
+
+
+def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
+    """Whether a family means a board: all of the task, by its metric, or by its name with or without the task's."""
+    return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
 
 
 def check_moment(value: Any) -> datetime:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
-from registry.manifest.captures import BRACES, COMPOSED, FACTORS, braces
+from registry.manifest.fields import BRACES, COMPOSED, FACTORS, braces
 from registry.manifest.spec import Submit
 from registry.provenance import recorded_name
 

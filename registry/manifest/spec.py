@@ -11,8 +11,6 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from registry.errors import suggest
 from registry.manifest.about import SystemFacts, Table, Task
-from registry.manifest.captures import braces
-from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
     USUAL_TESTS,
@@ -28,6 +26,7 @@ from registry.manifest.fields import (
     Resamples,
     Slug,
     Until,
+    braces,
     check_attribute,
     check_family,
     check_resamples,
@@ -242,8 +241,19 @@ class Manifest(Table):
                     s.test_set, known)
         if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
             yield "significance.unit", f"is 'cluster', but test set {bare[0]!r} declares no cluster"
-        if wrong := wrong_in_family(self.significance.family, self.task.id, known, [m.id for m in self.metric]):
+        if wrong := self.wrong_in_family(self.significance.family):
             yield "significance.family", wrong
+
+    def wrong_in_family(self, family: str | list[str]) -> str:
+        """Say what in a family can be neither a metric nor a board, `"test, f1"`; empty where all may be."""
+        test_sets, metrics = [t.name for t in self.test_set], [m.id for m in self.metric]
+        for name in family if isinstance(family, list) else ():
+            test_set, _, metric = name.removeprefix(f"{self.task.id}/").partition(", ")
+            if name not in metrics and (test_set not in test_sets or metric.rpartition(", ")[2] not in metrics):
+                board = f"{test_sets[0]}, {metrics[0]}"
+                return (f"has {name!r}, which is neither a metric nor a board such as {board!r}; "
+                        + suggest(name, metrics))
+        return ""
 
     @property
     def primary(self) -> MetricSpec:

@@ -24,7 +24,7 @@ class Reader(Value):
     written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
     another. `gives_columns` tells whether the answers of a file in which nothing is wrong are read as columns. `repair`
     is what the task allows to be mended in text files of any format, `skip` how many of their first lines are passed
-    over, `attributes` files apart; see `Document.declared`.
+    over, `attributes` files apart; see `Document.declared`. `_distinct` are options that name no column twice.
     """
 
     gives: ClassVar[str]
@@ -33,6 +33,7 @@ class Reader(Value):
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
     gives_columns: ClassVar[bool] = False
+    _distinct: ClassVar[tuple[str, ...]] = ()
 
     repair: tuple[Literal["crlf", "bom", "nfc", "invisible"], ...] = field(default=(), kw_only=True, metadata=TERSE)
     skip: int = field(default=0, kw_only=True, metadata=TERSE)
@@ -41,6 +42,9 @@ class Reader(Value):
         super().__post_init__()
         if self.skip < 0:
             raise InputError(f"option 'skip' of {self.name} is {self.skip}; it is a number of lines, 0 or more")
+        for option in self._distinct:
+            if len(set(names := getattr(self, option))) < len(names):
+                raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
 
     def declared(self, document: Document) -> Document:
         """The file as the options that all formats share say that it is read."""
@@ -77,8 +81,8 @@ class Reader(Value):
 
     @property
     def is_text(self) -> bool:
-        """Whether the format's files are lines of text."""
-        return True
+        """Whether the format's files are lines of text: all but Parquet are."""
+        return getattr(self, "syntax", "") != "parquet"
 
     @property
     def ignores_others(self) -> bool:

@@ -14,8 +14,8 @@ from unicodedata import normalize
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
+from registry.readers.parsing.by_order import moved, recut, runs
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.recut import moved, recut, runs
 from registry.readers.parsing.tagged_blocks import Block, Layout, Row
 from registry.values import TERSE
 
@@ -61,6 +61,7 @@ class Bio(SpanReader):
 
     name = "bio"
     forms = ("scheme", "separator")
+    _distinct = ("columns",)
 
     scheme: Scheme
     columns: tuple[str, ...] = ("token", "label")
@@ -81,8 +82,6 @@ class Bio(SpanReader):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(set(self.columns)) < len(self.columns):
-            raise InputError(f"option 'columns' of bio names a column twice: {', '.join(self.columns)}")
         if len(self.sentence_end) not in (0, 2):
             raise InputError("option 'sentence_end' of bio names a column and what it has where a sentence ends, such "
                              'as ["MISC", "EndOfSentence"]')

@@ -13,14 +13,14 @@ from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
-from registry.readers.parsing.attribute_rows import rows_of
+from registry.readers.parsing.by_order import as_items
 from registry.readers.parsing.characters import unprintable
 from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
 from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
-from registry.readers.parsing.numbered_rows import as_items
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.tables import Syntax, as_text, columns_expected, delimited_rows, shown, text_columns
+from registry.readers.parsing.table_columns import Syntax, rows_of
+from registry.readers.tables import as_text, columns_expected, delimited_rows, shown, text_columns
 from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]
@@ -55,6 +55,7 @@ class Labels(NamedReader):
     named: ClassVar[str] = "label"
     forms: ClassVar[tuple[str, ...]] = ("separator", "header", "syntax")
     gives_columns: ClassVar[bool] = True
+    _distinct: ClassVar[tuple[str, ...]] = ("columns",)
 
     separator: Separator = "tab"
     columns: tuple[str, ...] = ("item", "label")
@@ -70,8 +71,6 @@ class Labels(NamedReader):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(set(self.columns)) < len(self.columns):
-            raise InputError(f"option 'columns' of labels names a column twice: {', '.join(self.columns)}")
         if self.item == self.label:
             raise InputError("options 'item' and 'label' of labels name the same column")
         if self.within and (not self.item or {self.item, self.label} & {*self.within}):
@@ -81,11 +80,6 @@ class Labels(NamedReader):
                 if role not in self.columns:
                     raise InputError(f"option 'columns' of labels has no column {role!r}; "
                                      f"{suggest(role, self.columns)}")
-
-    @property
-    def is_text(self) -> bool:
-        """All but Parquet is."""
-        return self.syntax != "parquet"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.order import misplaced
@@ -27,14 +27,10 @@ class Lines(SegmentReader):
     name = "lines"
     absent = "its line is blank or not there"
     takes_more_files = True
+    _distinct = ("attributes",)
 
     attributes: tuple[str, ...] = ("document",)
     check_order: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(set(self.attributes)) < len(self.attributes):
-            raise InputError(f"option 'attributes' of lines names a column twice: {', '.join(self.attributes)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the references, which must have equally many lines, and the attributes."""

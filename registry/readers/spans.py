@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from registry.errors import InputError, counted
@@ -60,11 +60,11 @@ class Spans(TableReader, SpanReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold spans of all items that have a row; an item's rows agree in its attributes."""
         return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
-                for key, entry in self._entries(documents["gold"], None, self.attributes)]
+                for key, entry in replace(self, score=None)._entries(documents["gold"])]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
-                for key, entry in self._entries(document, self.score, ())]
+                for key, entry in replace(self, attributes=())._entries(document)]
 
     def content(self, value: Any) -> Any:
         return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
@@ -79,13 +79,12 @@ class Spans(TableReader, SpanReader):
             return None
         return f"span {self._written(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
 
-    def _entries(self, document: Document, score: str | None,
-                 attributes: Sequence[str]) -> Iterator[tuple[str, _Entry]]:
+    def _entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
         """Gather the rows of every item."""
-        wanted = [column for column in (self.start, self.end, self.type, score) if column]
+        wanted = [column for column in (self.start, self.end, self.type, self.score) if column]
         found: dict[str, _Entry] = {}
-        for row, span in self._listed(document, wanted, score, attributes) if self.spans else self.parsed(
-                document, wanted, lambda row: self._span(row, score), attributes):
+        for row, span in self._listed(document, wanted) if self.spans else self.parsed(
+                document, wanted, self._span, self.attributes):
             entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
             if wrong := self._clash(entry, row, span):
                 document.refuse(wrong, row.line, row.key)
@@ -98,11 +97,10 @@ class Spans(TableReader, SpanReader):
                 self._check_overlaps(key, entry, document)
             yield key, entry
 
-    def _listed(self, document: Document, wanted: Sequence[str], score: str | None,
-                attributes: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
+    def _listed(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
         """Give the spans of every item's list with its row, and None for a list without one."""
         first: dict[str, int] = {}
-        for row in self.rows(document, [str(self.spans)], attributes):
+        for row in self.rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
             if row.key in first:
                 document.refuse(f"stands twice, first in line {first[row.key]}; an item has one list of spans",
@@ -116,20 +114,20 @@ class Spans(TableReader, SpanReader):
                 yield row, None
             for of_list in spans:
                 try:
-                    span = self._span_of_list(of_list, wanted, row, score)
+                    span = self._span_of_list(of_list, wanted, row)
                 except InputError as error:
                     document.report(error)
                 else:
                     yield row, span
 
-    def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row, score: str | None) -> Span:
+    def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row) -> Span:
         """Read a span that stands in a list: an object, or a list of its parts."""
         cells = [at_path(of_list, name) for name in wanted]
         if ABSENT in cells:
             name = wanted[cells.index(ABSENT)]
             why = no_column(of_list, name) if isinstance(of_list, Mapping) else f"it has no place {name!r}"
             raise row.error(f"a span is {shown(of_list)}: {why}")
-        span = self._span(row._replace(cells=cells), score)
+        span = self._span(row._replace(cells=cells))
         if span is None:
             raise row.error(f"a span is {shown(of_list)}, without start and end; an item without spans has the empty "
                             "list")
@@ -161,7 +159,7 @@ class Spans(TableReader, SpanReader):
             if furthest is None or span.end > furthest.end:
                 furthest = span
 
-    def _span(self, row: Row, score: str | None) -> Span | None:
+    def _span(self, row: Row) -> Span | None:
         """Read a row's span; None if it says that there is none."""
         if all(is_unscored(cell, self.unscored) for cell in row.cells):
             return None
@@ -178,7 +176,7 @@ class Spans(TableReader, SpanReader):
                             "item has no span")
         if type_ is None or not type_.isprintable():
             raise row.error(f"{self.type!r} has a control or invisible character")
-        value = None if score is None else self.number(rest[-1], score, row)
+        value = None if self.score is None else self.number(rest[-1], self.score, row)
         return Span(first, first + length, type_, value)
 
     def _position(self, cell: Any, column: str, row: Row) -> int:

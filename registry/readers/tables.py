@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 from registry.errors import InputError, counted, suggest
@@ -30,14 +30,13 @@ from registry.readers.parsing.json_entries import (
 )
 from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.table_columns import Layout, Table, numbers_in, read_at_once
+from registry.readers.parsing.table_columns import NUMBER, Layout, Syntax, Table, numbers_in, read_at_once
 
 _TRUTHS = {"true": True, "false": False}  # as text has them
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(NUMBER)
 _SHOWN = 60  # characters of a cell in errors
 _ENCODER = json.JSONEncoder(default=lambda value: f"{type(value).__name__} {value}")  # 1.5 is no Decimal 1.5
 T = TypeVar("T")
-Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 
 class Row(NamedTuple):
@@ -73,6 +72,7 @@ class TableReader(Reader):
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
     repeated: ClassVar[str] = "keep one, or where these are texts rather than names, number the rows with item = []"
+    _distinct: ClassVar[tuple[str, ...]] = ("item", "attributes", "columns")
 
     item: tuple[str, ...] = ("item",)
     attributes: tuple[str, ...] = ()
@@ -81,17 +81,6 @@ class TableReader(Reader):
     columns: tuple[str, ...] = ()
     comment: str | None = None
     unscored: tuple[str, ...] = ("",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for option in ("item", "attributes", "columns"):
-            if len(set(names := getattr(self, option))) < len(names):
-                raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
-
-    @property
-    def is_text(self) -> bool:
-        """All but Parquet is."""
-        return self.syntax != "parquet"
 
     def at_once(self, document: Document) -> Table | None:
         """Read all columns of a file in which nothing is wrong, for all systems in it; of others give None."""
@@ -104,12 +93,11 @@ class TableReader(Reader):
         Raises:
             InputError: The file is no such table, a column is not there, or a key or attribute is empty.
         """
-        read: dict[str, Callable[[Document, Sequence[str]], Iterator[tuple[int, list[Any]]]]] = {
-            "delimited": self._delimited, "jsonl": self._objects, "json": self._objects, "parquet": _parquet}
+        read = self._delimited if self.syntax == "delimited" else self._objects
         names = (*self.item, *attributes, *wanted)
         of_key, of_attributes = len(self.item), len(self.item) + len(attributes)
         n = 0
-        for n, (line, cells) in enumerate(read[self.syntax](document, names), 1):
+        for n, (line, cells) in enumerate(read(document, names), 1):
             texts = [as_text(cell) for cell in cells[:of_attributes]]
             known = [text for text in texts if text is not None]
             key = " ".join(known[:of_key]) if of_key else str(n)
@@ -166,7 +154,11 @@ class TableReader(Reader):
         return value
 
     def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-        at = _places(self.columns, names, self.name) if self.columns else []
+        for name in names if self.columns else ():
+            if name not in self.columns:
+                raise InputError(f"option 'columns' of {self.name} has no column {name!r}; "
+                                 f"{suggest(name, self.columns)}")
+        at: list[int] = []
         for number, columns, cells in delimited_rows(
                 document, Written(self.separator, self.comment), self.columns,
                 header=lambda cells, line: read_header(cells, names, document, line),
@@ -176,9 +168,10 @@ class TableReader(Reader):
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
-        rows = (json_entries(document, of_item, (*names, "")[1] if len(names) <= 2 else None) if self.syntax == "json"
-                else json_rows(document, Written(self.separator, self.comment)))
-        for number, entry in rows:
+        value = (*names, "", "")[1] if len(names) <= 2 else None
+        for number, entry in (parquet_rows(document, names) if self.syntax == "parquet" else  # held by the loop alone
+                              json_entries(document, of_item, value) if self.syntax == "json" else
+                              json_rows(document, Written(self.separator, self.comment))):
             cells = [at_path(entry, name) for name in names]
             if ABSENT in cells:
                 document.refuse(no_column(entry, names[cells.index(ABSENT)]), number)
@@ -211,11 +204,6 @@ def columns_expected(cells: Sequence[str], columns: Sequence[str]) -> str:
     return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
 
 
-def _parquet(document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
-    for number, row in parquet_rows(document, names):
-        yield number, [row[name] for name in names]
-
-
 def as_number(cell: Any, *, text: bool) -> float:
     """Read a cell as a number, -0.0 as 0.0; nan where it is none. `text` says whether numbers are written as text."""
     if text and isinstance(cell, str):
@@ -233,13 +221,6 @@ def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
     return unscored != ("",) and as_number(cell, text=False) in numbers_in(unscored)
-
-
-def _places(columns: Sequence[str], names: Sequence[str], reader: str) -> list[int]:
-    for name in names:
-        if name not in columns:
-            raise InputError(f"option 'columns' of {reader} has no column {name!r}; {suggest(name, columns)}")
-    return [columns.index(name) for name in names]
 
 
 def as_text(cell: Any) -> str | None:

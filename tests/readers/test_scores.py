@@ -45,6 +45,12 @@ def test_keys_of_several_columns_and_numbered_rows():
     assert [k for k, *_ in scores(text, separator="comma", item=[], score="s")] == ["1", "2"]
 
 
+@pytest.mark.parametrize(("syntax", "text"), [("json", '[{"s": 1}, {"s": 2}]'), ("jsonl", '{"s": 1}\n{"s": 2}\n')])
+def test_a_gold_of_numbered_rows_needs_no_column(syntax, text):
+    items = Scores(item=(), syntax=syntax).read_gold({"gold": Document("f", text.encode())})
+    assert [item.key for item in items] == ["1", "2"]
+
+
 def test_what_is_not_scored_is_no_answer():
     text = "item\tscore\na\t\nb\tNA\nc\t1\n"
     assert [k for k, *_ in scores(text, unscored=["", "NA"])] == ["c"]

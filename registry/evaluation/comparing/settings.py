@@ -14,7 +14,6 @@ import numpy as np
 from registry.errors import InputError
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import DRAWS, MOST_DRAWS, PRECISION, Significance, significance_with, stored_manifest
-from registry.manifest.families import wrong_in_family
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
 from registry.store.row_types import TaskRow
@@ -106,8 +105,7 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
     """
     manifest = stored_manifest(task_row.manifest)
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
-    if wrong := wrong_in_family(significance.family, manifest.task.id, [t.name for t in manifest.test_set],
-                                [m.id for m in manifest.metric]):
+    if wrong := manifest.wrong_in_family(significance.family):
         raise InputError(f"family {wrong}")
     if significance.unit is None:
         test, _ = resolve_significance(significance)

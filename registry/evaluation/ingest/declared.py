@@ -16,8 +16,7 @@ from registry.evaluation.ingest.join import Policies
 from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
-from registry.manifest.captures import BRACES, COMPOSED, FACTORS
-from registry.manifest.fields import Name
+from registry.manifest.fields import BRACES, COMPOSED, FACTORS, Name
 from registry.manifest.files import identity
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric

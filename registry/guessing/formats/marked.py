@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from registry.errors import InputError, listed
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import text_lines
 from registry.guessing.records import readable
 from registry.guessing.trial import Trial
@@ -65,11 +65,7 @@ def marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
             if not asked.allows(reader.name, reader.gives) or isinstance(items, InputError):
                 continue
             guess = Guess(gold, reader, (), ())
-            chosen = []
-            for given in systems:
-                tried = [System(given.name, given.document, one) for one in format_.readers(given.document)]
-                chosen.append(next((system for system in tried if not isinstance(
-                    trial.joined(guess, items, system), InputError)), tried[0]))
+            chosen = [trial.fitting(guess, items, given, format_.readers(given.document)) for given in systems]
             why = [f"{gold.path}: {format_.what}: {reader!r}"]
             for other in dict.fromkeys(system.reader for system in chosen if system.reader != reader):
                 names = [system.name for system in chosen if system.reader == other]

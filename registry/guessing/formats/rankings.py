@@ -11,12 +11,11 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess
 from registry.guessing.looks import is_number, text_lines
-from registry.guessing.records import records
+from registry.guessing.records import members_of, records
 from registry.guessing.trial import Trial
 from registry.readers import Document, Trec
-from registry.readers.parsing.json_entries import json_members
 
 _QUERY = re.compile(r"(query|topic)([-_ ]?id)?|qid", re.I)
 _JSON = {"syntax": "json"}
@@ -77,12 +76,9 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     items = trial.items(gold, reader)
     if isinstance(items, InputError):
         return
-    chosen = []
-    for given, form in zip(systems, found, strict=True):
-        tried = [System(given.name, given.document, replace(
-            Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments)) for more in _MORE]
-        chosen.append(next((system for system in tried if not isinstance(trial.joined(
-            Guess(gold, reader, (), ()), items, system), InputError)), tried[0]))
+    chosen = [trial.fitting(Guess(gold, reader, (), ()), items, given, [
+        replace(Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments) for more in _MORE])
+        for given, form in zip(systems, found, strict=True)]
     is_graded = right.width == _THREE and all(
         form.width == _THREE and form.numbers <= right.numbers for form in found)  # or labels of pairs
     yield Guess(gold, reader, tuple(chosen), (
@@ -119,10 +115,7 @@ def _form(document: Document, usual: int) -> _Form | None:
 
 def _is_object(document: Document) -> bool:
     """Whether a file is an object of queries, each an object of its own documents' numbers."""
-    try:
-        queries = [value for _, _, value in json_members(document)]
-    except InputError:
-        return False
+    queries = [value for _, value in members_of(document) or ()]
     if not queries or not all(isinstance(query, dict) and query for query in queries):
         return False
     names = {name for query in queries for name in query}
@@ -132,10 +125,7 @@ def _is_object(document: Document) -> bool:
 
 def _has_lists(document: Document) -> bool:
     """Whether a file is an object of queries, each the list of its documents."""
-    try:
-        queries = [value for _, name, value in json_members(document) if name is not None]
-    except InputError:
-        return False
+    queries = [value for name, value in members_of(document) or () if name is not None]
     return bool(queries) and all(isinstance(query, list) and query and all(type(name) in (str, int) for name in query)
                                  for query in queries)
 

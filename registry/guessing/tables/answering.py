@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from registry.errors import InputError
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
-from registry.guessing.looks import NO_NUMBER, Table, is_number, is_other_number
+from registry.guessing.looks import NO_NUMBER, Column, Table, is_number, is_other_number
 from registry.guessing.tables.keys import Matched, called, counts, is_cost
 
 SAME, BESIDE = "the same as the gold's", "not the gold's"
@@ -87,7 +87,7 @@ def _of_column(gold: Matched, value: int, matched: Sequence[Matched], asked: Ask
 def _name_items(right: Mapping[str, str], matched: Sequence[Matched], columns: Sequence[int]) -> bool:
     """Whether each item has another value, and the systems have the same ones for other items: a second key."""
     values = {*right.values()}
-    return len(values) == len(right) > _FEW and not _are_decimals(values) and all(
+    return len(values) == len(right) > _FEW and not Column([*values]).is_of_decimals and all(
         one.table.column(n).is_key and one.table.column(n).values == values and not _repeats(right, one, n)
         for one, n in zip(matched, columns, strict=True))
 
@@ -188,12 +188,12 @@ def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched
         return called
     if value in fitting and one.keys == gold.keys and _are_alike(gold.table, one.table):
         return [value]
-    if numeric and not all(float(value).is_integer() for value in values):  # others may be numbers of rows
+    if Column([*values]).is_of_decimals:  # others may be numbers of rows
         fitting = [n for n in fitting if not one.table.column(n).is_whole] or fitting
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
         copies = [n for n in fitting if _repeats(right, one, n)]
-        are_decimals = _are_decimals(values)
+        are_decimals = Column([*values]).is_of_decimals
         if len(copies) == 1 and (are_decimals or 2 * len(values) <= len(right)):
             return copies  # what stands beside it is looked at then
         likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
@@ -227,11 +227,6 @@ def _are_alike(table: Table, other: Table) -> bool:
         for ours, theirs in columns)
 
 
-def _are_decimals(values: Set[str]) -> bool:
-    """Whether all values are numbers, of which some are not whole."""
-    return all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
-
-
 def _folded(cells: Set[str]) -> set[str]:
     """Cells whatever the case of their letters and the blanks around: that these differ is told when they are read."""
     return set(map(_plain, cells))
@@ -255,7 +250,7 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             asked: Asked) -> tuple[int, ...] | None:
     """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    are_decimals = len(matched) > 1 and _are_decimals(values)  # of one system any may be of the items
+    are_decimals = len(matched) > 1 and Column([*values]).is_of_decimals  # of one system any may be of the items
     known, numbers = _folded(values), {float(value) for value in values if is_number(value)}
 
     def is_known(cell: str) -> bool:

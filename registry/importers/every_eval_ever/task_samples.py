@@ -21,7 +21,7 @@ from registry.importers.every_eval_ever.record_format import (
 from registry.importers.every_eval_ever.records import Record, Sample
 from registry.importers.files import Place, is_whole, member, parsed_json
 from registry.importers.scored import number, standing_twice
-from registry.manifest.captures import FACTORS
+from registry.manifest.fields import FACTORS
 from registry.manifest.write import json_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.values import parse

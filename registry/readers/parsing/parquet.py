@@ -46,7 +46,19 @@ def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iter
         InputError: The file is not Parquet, is damaged or too large, or a column is not there.
     """
     with opened(document) as (connection, pattern):
-        yield from _rows(connection, pattern, document, names)
+        known = _names(connection, pattern, document)
+        wanted = known if names is None else list(dict.fromkeys(names))
+        for name in wanted:
+            if name not in known:
+                raise document.error(f"no column {name!r}; {suggest(name, known)}")
+        require_declared(connection, pattern, document, wanted)
+        columns = list(map(named, wanted)) or ["NULL"]
+        require_measured(connection, pattern, document, columns)
+        found = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
+        number = 0
+        while batch := found.fetchmany(_BATCH):
+            for number, row in enumerate(batch, number + 1):  # noqa: B020
+                yield number, dict(zip(wanted, row[:len(wanted)], strict=True))
 
 
 def parquet_head(document: Document) -> tuple[list[str], list[Any]]:
@@ -87,23 +99,6 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
             raise document.error(f"cannot read this Parquet file: {why}") from None
 
 
-def _rows(connection: Any, pattern: str, document: Document,
-          wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    known = _names(connection, pattern, document)
-    names = known if wanted is None else list(dict.fromkeys(wanted))
-    for name in names:
-        if name not in known:
-            raise document.error(f"no column {name!r}; {suggest(name, known)}")
-    require_declared(connection, pattern, document, names)
-    columns = list(map(named, names)) or ["NULL"]
-    require_measured(connection, pattern, document, columns)
-    found = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
-    number = 0
-    while batch := found.fetchmany(_BATCH):
-        for number, row in enumerate(batch, number + 1):  # noqa: B020
-            yield number, dict(zip(names, row[:len(names)], strict=True))
-
-
 def _names(connection: Any, pattern: str, document: Document) -> list[str]:
     """The names of the columns, unless there are too many."""
     (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
@@ -121,16 +116,15 @@ def require_declared(connection: Any, pattern: str, document: Document, names: S
 
 
 def require_measured(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
-    """Refuse a file in which these columns, given as SQL, are too large."""
-    _require_bounded(document, *connection.execute(_measuring(columns), [pattern]).fetchone())
+    """Refuse a file in which these columns, given as SQL, are too large.
 
-
-def _measuring(columns: Sequence[str]) -> str:
-    """The query for what is really there: rows, bytes of all values with what separates them, and of the longest."""
+    What is really there is asked for: rows, bytes of all values with what separates them, and of the longest.
+    """
     sizes = [f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns]
     total, longest = " + ".join(f"{size} + 1" for size in sizes), ", ".join(sizes)
-    return (f"SELECT count(*), coalesce(sum({total}), 0), coalesce(max(greatest({longest})), 0) "  # noqa: S608 - quoted
-            "FROM read_parquet(?)")
+    query = (f"SELECT count(*), coalesce(sum({total}), 0), coalesce(max(greatest({longest})), 0) "  # noqa: S608 - quoted
+             "FROM read_parquet(?)")
+    _require_bounded(document, *connection.execute(query, [pattern]).fetchone())
 
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:

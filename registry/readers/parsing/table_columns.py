@@ -6,7 +6,7 @@ What cannot be shown to be right is not read here (None). Readers then go row by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Literal
@@ -25,20 +25,23 @@ from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import opened, require_declared, require_measured
 from registry.readers.parsing.sandbox import as_pattern, named, quoted, reading
 
+_SHARED = 2**12  # rows of attributes that are kept to be shared
 ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to start, is the faster way
 
-_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # that of `readers.tables`, in ASCII
+NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # as all tables have it, for DuckDB too
 _BYTE_ORDER_MARK = "\ufeff"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
 _DECIMAL = {"FLOAT", "DOUBLE"}  # what is the same number as a double
+
+Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a table is written; see `readers.tables.TableReader`."""
 
-    syntax: Literal["delimited", "jsonl", "json", "parquet"]
+    syntax: Syntax
     separator: Separator
     columns: tuple[str, ...]
     comment: str | None
@@ -65,10 +68,30 @@ class Table:
         """The items with these golds and attributes; None where an attribute is none."""
         if not set(attributes) <= self.attributes.keys():
             return None
-        columns = [self.attributes[name] for name in attributes]
-        of_rows = zip(*columns, strict=True) if columns else repeat(())
-        return [Item(key, gold, dict(zip(attributes, of_row, strict=True)), line) for key, gold, of_row, line in zip(
-            self.rows.keys, golds, of_rows, self.rows.lines, strict=False)]
+        of_rows = rows_of({name: self.attributes[name] for name in attributes})
+        return list(map(Item, self.rows.keys, golds, of_rows, self.rows.lines))
+
+
+def rows_of(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
+    """Give every row of attributes by its columns' names, without end if there are none.
+
+    Equal rows are one object, as far as known: the documents of a test set are fewer than its items. The row before is
+    known, and so are the first `_SHARED` ones.
+    """
+    if not columns:
+        yield from repeat({})
+    names = tuple(columns)
+    known: dict[tuple[str, ...], dict[str, str]] = {}
+    before: tuple[str, ...] = ()
+    row: dict[str, str] = {}
+    for cells in zip(*columns.values(), strict=True):
+        if cells != before:
+            before = cells
+            found = known.get(cells)
+            row = dict(zip(names, cells, strict=True)) if found is None else found
+            if len(known) < _SHARED:
+                known[cells] = row
+        yield row
 
 
 def read_at_once(document: Document, layout: Layout) -> Table | None:
@@ -115,7 +138,7 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
     texts = {name: f"coalesce({column}, '')" for name, column in zip(names, columns, strict=True)
              if name in {*layout.item, *layout.attributes}}
     numbers = {name: f"CASE WHEN coalesce({column}, '') IN ({unscored}) THEN 'nan'::DOUBLE "
-                     f"WHEN regexp_full_match({column}, '{_NUMBER}') THEN try_cast({column} AS DOUBLE) END"
+                     f"WHEN regexp_full_match({column}, '{NUMBER}') THEN try_cast({column} AS DOUBLE) END"
                for name, column in zip(names, columns, strict=True) if name not in texts}
     try:
         with reading(body.encode(), "table.csv") as (connection, path):
@@ -162,7 +185,7 @@ def _json_lines(document: Document, layout: Layout) -> Table | None:
 
 def numbers_in(unscored: Iterable[str]) -> frozenset[float]:
     """The numbers among what stands in place of one: JSON and Parquet have -1 where text has "-1"."""
-    return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(_NUMBER, mark))
+    return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(NUMBER, mark))
 
 
 def _json_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:

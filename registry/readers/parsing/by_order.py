@@ -1,17 +1,36 @@
-"""Tagged text of a submission cut into the gold's items, whatever its own lines say of sentences and documents.
+"""Submissions that name no items, brought to the gold's in their order: numbered rows, and tagged text.
 
-Before, an answer stands for a run of lines without a gap, so that every token's line is known; spans may go beyond it.
+Tagged text is cut into the gold's items, whatever its own lines say of sentences and documents. Before, an answer
+stands for a run of lines without a gap, so that every token's line is known; spans may go beyond it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, chain, pairwise
 
+from registry.columns import AnswerColumns, Rows
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.parsing.tagged_blocks import Row
+
+
+def as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
+    """Give numbered rows the items in whose order they are; blank rows at the end are none.
+
+    Raises:
+        InputError: They are not as many; `path` is the submission's file.
+    """
+    last = int(answers.given[-1]) + 1 if len(answers) else 0
+    lines = answers.rows.lines
+    n = len(lines) if len(lines) < len(items) else max(last, len(items))
+    if n != len(items):
+        raise InputError(f"{counted(n, 'row')} where the gold has {counted(len(items), 'item')}, which are in the same "
+                         "order: every item has its row, a blank one if it has no answer", path=path,
+                         line=lines[n - 1], category="order")
+    return replace(answers, rows=Rows(tuple(item.key for item in items), lines[:n]), values=answers.values[:n])
 
 
 def moved(span: Span, by: int) -> Span:
