@@ -11,8 +11,9 @@ from sqlalchemy import Connection
 
 from registry.identity import digest
 from registry.leaderboards.snapshot import TaskBoards
-from registry.manifest import Manifest
-from registry.releases.tables import ReleasedTable
+from registry.manifest import Manifest, stored_manifest
+from registry.releases.tables import ReleasedTable, known_tables
+from registry.store import catalog
 from registry.store.rows import parquet_at
 
 _ABOUT = {
@@ -75,17 +76,20 @@ class Contents:
     files: Sequence[WrittenFile] = field(default=())
 
     @classmethod
-    def of(cls, connection: Connection, folder: Path, manifest: Manifest, boards: TaskBoards,
-           tables: Sequence[ReleasedTable], *, gold: bool) -> Contents:
+    def of(cls, connection: Connection, folder: Path, boards: TaskBoards, *, gold: bool) -> Contents:
         """Look at what was written to `folder`; `connection` is to a registry that was made of it."""
         written = []
-        for table in tables:
+        for table in known_tables():
+            if not (folder / table.path).is_file():
+                continue
             rows = parquet_at(folder / table.path)
             types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
             n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
             written.append(WrittenTable(table, types, int(n_rows)))
         run = connection.exec_driver_sql("SELECT started_at, code_version, environment FROM run").one()
-        return cls(folder, manifest, boards, written, run.started_at.isoformat(timespec="seconds"),
+        (task,) = catalog.tasks(connection)
+        return cls(folder, stored_manifest(task.manifest), boards, written,
+                   run.started_at.isoformat(timespec="seconds"),
                    {"evalregistry": run.code_version, **json.loads(run.environment)}, gold)
 
     @property

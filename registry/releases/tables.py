@@ -7,7 +7,7 @@ place of the registry's numbers, and an order that rests on these names, so the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -71,7 +71,7 @@ _LABELS = """
     LEFT JOIN label AS of_system ON of_system.label_id = predicted_label"""
 _OF_STATISTICS = {
     "test_set": "what was answered", "submission": "team/system@version", "metric": "the metric",
-    "run": "of the system, from 0", "item": "the item's key"}
+    "run": "of the system, from 0"}
 
 
 class ReleasedTable(View):
@@ -81,6 +81,18 @@ class ReleasedTable(View):
     def path(self) -> str:
         """Where it is within a release."""
         return f"data/{self.name}.parquet"
+
+
+TOTALS = ReleasedTable(
+    "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
+        "position": "the column's place in its family, from 0", "statistic": "the column",
+        "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
+    "FROM released_total ORDER BY test_set, metric, submission, run, position")
+
+
+def known_tables() -> list[ReleasedTable]:
+    """All tables that a release may have, in their order."""
+    return [*declared_tables(gold=True, sources=True), *map(statistics_table, sorted(FAMILIES)), TOTALS]
 
 
 def declared_tables(*, gold: bool, sources: bool = False) -> list[ReleasedTable]:
@@ -95,14 +107,15 @@ def statistics_table(family: str) -> ReleasedTable:
     """The statistics of a family, for every item."""
     names = FAMILIES[family].columns
     if family == "confusion":
-        columns = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
+        told = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
         chosen, labels = "of_gold.name AS gold, of_system.name AS predicted", _LABELS
     else:
-        columns = {name: f"{name.replace('_', ' ')} in the item" for name in names}
+        told = {name: f"{name.replace('_', ' ')} in the item" for name in names}
         chosen, labels = ", ".join(f'of_item."{name}"' for name in names), ""
     return ReleasedTable(
         f"statistics_{family}", f"What metrics of the family {family} add up: a row for every item.",
-        _OF_STATISTICS | columns, _STATISTICS.format(family=family, columns=chosen, labels=labels))
+        _OF_STATISTICS | {"item": "the item's key"} | told,
+        _STATISTICS.format(family=family, columns=chosen, labels=labels))
 
 
 def check_open(connection: Connection, task: TaskRow, command: str) -> None:
@@ -141,16 +154,14 @@ def families(connection: Connection) -> list[str]:
     return sorted(found.scalars())
 
 
-def write_tables(connection: Connection, folder: Path, tables: list[ReleasedTable]) -> Iterator[ReleasedTable]:
-    """Write tables that have rows into `folder`, one Parquet file each, and give these."""
+def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
+    """Write tables that have rows into `folder`, one Parquet file each."""
     connection.exec_driver_sql("SET threads = 1")  # several threads might cut a file into other groups of rows
     for table in tables:
         path = folder / table.path
         with explaining(folder.parent):
             written = connection.exec_driver_sql(
                 f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
-        if written:
-            yield table
-        else:
+        if not written:
             path.unlink()
     connection.exec_driver_sql("RESET threads")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from registry.releases.descriptions.readme import readme
 from registry.releases.loading import load
 from registry.releases.submitted import write_submitted
 from registry.releases.tables import (
-    ReleasedTable,
+    TOTALS,
     check_open,
     choose,
     declared_tables,
@@ -37,7 +37,6 @@ from registry.releases.tables import (
     statistics_table,
     write_tables,
 )
-from registry.releases.totals import TABLE as TOTALS
 from registry.releases.totals import make_totals
 from registry.rendering.render import render
 from registry.reports.boards import board_table
@@ -86,7 +85,7 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
                                     "out")
             manifest = released_manifest(row, gold=gold)
-            tables = _write_data(connection, row, folder, gold=gold, sources=sources)
+            _write_data(connection, row, folder, gold=gold, sources=sources)
         heading = _MANIFEST.format(files=_WITH if sources else _WITHOUT)
         _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
@@ -95,7 +94,7 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
         with as_registry(folder, told) as loaded, loaded.reading() as connection:
             (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
-            contents = Contents.of(connection, folder, manifest, boards, tables, gold=gold)
+            contents = Contents.of(connection, folder, boards, gold=gold)
         for name, text in (*rendered(boards), *for_readers(contents)):
             _write(folder / name, text)
         contents = contents.with_files(checksums.files(folder))
@@ -159,9 +158,8 @@ def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
     return manifest.model_copy(update=changes)
 
 
-def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool,
-                sources: bool) -> Sequence[ReleasedTable]:
-    """Write the tables; gives those that have rows."""
+def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool, sources: bool) -> None:
+    """Write the tables, and the submitted files if they are wanted."""
     choose(connection, row)
     tables = declared_tables(gold=gold, sources=sources)
     if gold:
@@ -169,10 +167,9 @@ def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: boo
     else:
         make_totals(connection)
         tables.append(TOTALS)
-    written = list(write_tables(connection, folder, tables))
+    write_tables(connection, folder, tables)
     if sources:
         write_submitted(connection, folder)
-    return written
 
 
 def _write(path: Path, text: str) -> None:
