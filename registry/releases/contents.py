@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -29,6 +29,7 @@ _ABOUT = {
     "boards/signatures.txt": ("What identifies each leaderboard, a line each", "text/plain"),
     "SHA256SUMS": ("The checksums of all other files, for sha256sum", "text/plain"),
 }
+_SUBMITTED, _LICENCE = ("A submitted file", "application/octet-stream"), ("A licence", "text/plain")
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Contents:
     compared: str
     computed_by: Mapping[str, str]
     gold: bool
-    files: Sequence[WrittenFile] = field(default=())
+    files: Sequence[WrittenFile] = ()
 
     @classmethod
     def of(cls, connection: Connection, folder: Path, boards: TaskBoards, *, gold: bool) -> Contents:
@@ -119,14 +120,11 @@ class Contents:
 
     def with_files(self, paths: Sequence[str]) -> Contents:
         """The same with what is in `folder`."""
-        of_tables = {of.table.path: of.table.comment for of in self.tables}
+        known = _ABOUT | {of.table.path: (of.table.comment, "application/vnd.apache.parquet") for of in self.tables}
         files = []
         for path in paths:
-            of_folder = {"submitted": ("A submitted file", "application/octet-stream")}.get(
-                path.partition("/")[0], ("A licence", "text/plain"))
-            about, media_type = _ABOUT.get(path, (of_tables.get(path, of_folder[0]), of_folder[1]))
-            if path in of_tables:
-                media_type = "application/vnd.apache.parquet"
+            of_folder = _SUBMITTED if path.startswith("submitted/") else _LICENCE
+            about, media_type = known.get(path, of_folder)
             content = (self.folder / path).read_bytes()
             files.append(WrittenFile(path, about, media_type, len(content), digest(content).removeprefix("sha256:")))
         return replace(self, files=files)
