@@ -18,10 +18,10 @@ from registry.errors import RegistryError
 from registry.query import data_model
 from registry.serving import pages
 from registry.serving.answers.forms import MEDIA
+from registry.serving.answers.html import told
 from registry.serving.answers.parameters import read
 from registry.serving.answers.problems import FAILED, ProblemError, problem_of
 from registry.serving.answers.respond import Content, respond
-from registry.serving.answers.told import told
 from registry.serving.guard import Guard
 from registry.serving.openapi import description
 from registry.serving.reading.source import Found, UnavailableError
