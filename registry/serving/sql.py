@@ -32,7 +32,7 @@ OFF = ("SQL is not answered here, as others than this machine's users could ask;
        "which shows gold and submissions")
 
 
-async def sql(request: Request, served: Served) -> Response:
+async def sql(served: Served, request: Request) -> Response:
     """Answer a query, or show the page to write one on."""
     if served.queries is None:
         raise ProblemError(403, OFF)
