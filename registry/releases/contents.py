@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.identity import digest
 from registry.leaderboards.snapshot import TaskBoards
 from registry.manifest import Manifest, stored_manifest
-from registry.releases.tables import ReleasedTable, known_tables
+from registry.releases.tables import TOTALS, ReleasedTable, released_tables
 from registry.store import catalog
 from registry.store.rows import parquet_at
 
@@ -80,7 +80,7 @@ class Contents:
     def of(cls, connection: Connection, folder: Path, boards: TaskBoards, *, gold: bool) -> Contents:
         """Look at what was written to `folder`; `connection` is to a registry that was made of it."""
         written = []
-        for table in known_tables():
+        for table in (*released_tables(gold=True, sources=True), TOTALS):
             if not (folder / table.path).is_file():
                 continue
             rows = parquet_at(folder / table.path)

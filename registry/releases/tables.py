@@ -90,20 +90,16 @@ TOTALS = ReleasedTable(
     "FROM released_total ORDER BY test_set, metric, submission, run, position")
 
 
-def known_tables() -> list[ReleasedTable]:
-    """All tables that a release may have, in their order."""
-    return [*declared_tables(gold=True, sources=True), *map(statistics_table, sorted(FAMILIES)), TOTALS]
-
-
-def declared_tables(*, gold: bool, sources: bool = False) -> list[ReleasedTable]:
-    """The tables that every release has, with or without what tells of single items, and the one of submitted files."""
+def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
+    """The tables of a release, with what tells of single items or totals instead, and the one of submitted files."""
     found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
     without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
-    return [table for table in found if table.name not in without]
+    counted = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
+    return [*(table for table in found if table.name not in without), *counted]
 
 
-def statistics_table(family: str) -> ReleasedTable:
+def _statistics_table(family: str) -> ReleasedTable:
     """The statistics of a family, for every item."""
     names = FAMILIES[family].columns
     if family == "confusion":
@@ -146,12 +142,6 @@ def choose(connection: Connection, task: TaskRow) -> None:
         raise MismatchError(f"{older}: an older registry made this comparison, and it cannot be made again; {remedy}")
     if several := connection.exec_driver_sql(_SEVERAL).scalar():
         raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
-
-
-def families(connection: Connection) -> list[str]:
-    """The families of the metrics that are released."""
-    found = connection.exec_driver_sql("SELECT DISTINCT family FROM metric SEMI JOIN released_metric USING (metric_id)")
-    return sorted(found.scalars())
 
 
 def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
