@@ -163,7 +163,7 @@ def _named(archive: Archive, member: str) -> tuple[int, Downloaded]:
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError:
         raise InputError(f"{day} is no day", path=archive.member_path(member)) from None
-    return int(number), Downloaded(member, Listed(int(number), owner, at, "Finished", phase), is_day=True)
+    return int(number), Downloaded(member, Listed(int(number), owner, at, finished=True, phase=phase), is_day=True)
 
 
 def _answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:

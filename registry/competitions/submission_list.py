@@ -18,24 +18,21 @@ from registry.importers.files import whole_json
 from registry.readers import Document
 
 _COLUMNS = ("Submission ID", "Owner", "Created When", "Status", "Phase")
-_FINISHED = "Finished"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A submission as the platform lists it; `leads` says whether it is on the leaderboard, where that is told."""
+    """A submission as the platform lists it.
+
+    `finished` says whether the platform has scored it, `leads` whether it is on the leaderboard, where that is told.
+    """
 
     id: int
     owner: str
     at: datetime
-    status: str
+    finished: bool
     phase: str
     leads: bool | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether the platform has scored it."""
-        return self.status == _FINISHED
 
 
 def read_list(document: Document) -> dict[int, Listed]:
@@ -119,7 +116,7 @@ def _listed(of: Mapping[str, Any], document: Document, line: int | None) -> List
     except ValueError:
         raise document.error(f"{at!r} is no date and time", line) from None
     moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-    return Listed(int(number), owner, moment, status, phase, of.get("leads"))
+    return Listed(int(number), owner, moment, status == "Finished", phase, of.get("leads"))
 
 
 def _is_number(text: str) -> bool:

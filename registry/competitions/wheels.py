@@ -30,10 +30,9 @@ _PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)] + [
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel in a folder: its distribution and version."""
+    """A wheel in a folder, and its version."""
 
     path: Path
-    name: str
     version: Version
 
     def requirements(self, python: str) -> list[Requirement]:
@@ -122,7 +121,7 @@ def _wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
         except InvalidWheelFilename as error:
             raise InputError(f"not a wheel's name: {error}", path=path) from None
         if tags & fitting:
-            found.setdefault(name, []).append(Wheel(path, name, version))
+            found.setdefault(name, []).append(Wheel(path, version))
     return found
 
 

@@ -136,29 +136,18 @@ def _form(items: Items, asked: Asked) -> tuple[Form, Metric]:
         metric = usual_metric(kind.takes)
         assert metric is not None
         return kind(items), metric
+    refused = []
     for kind in kinds:
         try:
             metric = common_metric(asked.metric, kind.takes)
         except InputError as error:
-            if kind is kinds[-1]:
-                raise error if len(kinds) == 1 else _unfit(asked.metric, kinds) from None
-        else:
-            if kind is Numbers and "gold" not in metric.needs():
-                raise InputError(f"{metric!r} is of scores that items have already: give no gold (None), or a metric "
-                                 "of numbers such as MAE, RMSE or Pearson")
-            return kind(items), metric
-    raise AssertionError
-
-
-def _unfit(metric: str, kinds: Sequence[type[Form]]) -> InputError:
-    """Say why a metric is none of any form that the gold may have."""
-    told = []
-    for kind in kinds:
-        try:
-            common_metric(metric, kind.takes)
-        except InputError as error:
-            told.append(error.message)
-    return InputError("; or ".join(told))
+            refused.append(error)
+            continue
+        if kind is Numbers and "gold" not in metric.needs():
+            raise InputError(f"{metric!r} is of scores that items have already: give no gold (None), or a metric "
+                             "of numbers such as MAE, RMSE or Pearson")
+        return kind(items), metric
+    raise refused[0] if len(refused) == 1 else InputError("; or ".join(error.message for error in refused))
 
 
 def _only(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:

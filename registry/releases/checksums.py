@@ -30,8 +30,7 @@ def write(folder: Path) -> None:
 def verify(folder: Path) -> Iterator[Fault]:
     """Hold the files of a folder against its checksums."""
     try:
-        require_plain(folder / NAME)
-        lines = (folder / NAME).read_text("utf-8").splitlines()
+        lines = plain_text(folder / NAME).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         yield Fault("missing", "checksums", NAME, f"cannot be read: {error}")
         return
@@ -57,14 +56,15 @@ def verify(folder: Path) -> Iterator[Fault]:
             yield Fault("altered", "file", path, f"its bytes are not those of {NAME}")
 
 
-def require_plain(path: Path) -> None:
-    """Refuse what is there and is no file, such as a pipe, which nobody may ever write to.
+def plain_text(path: Path) -> str:
+    """Read a text; what is there and is no file, such as a pipe, which nobody may ever write to, is refused.
 
     Raises:
-        OSError: It is none.
+        OSError, UnicodeDecodeError: It is none.
     """
     if path.exists() and not path.is_file():
         raise OSError("it is no plain file")
+    return path.read_text("utf-8")
 
 
 def _sum(path: Path) -> str:

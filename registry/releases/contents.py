@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection
 
 from registry.identity import digest
 from registry.leaderboards.snapshot import TaskBoards
-from registry.manifest import Manifest
-from registry.releases.tables import ReleasedTable
+from registry.manifest import Manifest, stored_manifest
+from registry.releases.tables import TOTALS, ReleasedTable, released_tables
+from registry.store import catalog
 from registry.store.rows import parquet_at
 
 _ABOUT = {
@@ -28,6 +29,7 @@ _ABOUT = {
     "boards/signatures.txt": ("What identifies each leaderboard, a line each", "text/plain"),
     "SHA256SUMS": ("The checksums of all other files, for sha256sum", "text/plain"),
 }
+_SUBMITTED, _LICENCE = ("A submitted file", "application/octet-stream"), ("A licence", "text/plain")
 
 
 @dataclass(frozen=True)
@@ -72,20 +74,23 @@ class Contents:
     compared: str
     computed_by: Mapping[str, str]
     gold: bool
-    files: Sequence[WrittenFile] = field(default=())
+    files: Sequence[WrittenFile] = ()
 
     @classmethod
-    def of(cls, connection: Connection, folder: Path, manifest: Manifest, boards: TaskBoards,
-           tables: Sequence[ReleasedTable], *, gold: bool) -> Contents:
+    def of(cls, connection: Connection, folder: Path, boards: TaskBoards, *, gold: bool) -> Contents:
         """Look at what was written to `folder`; `connection` is to a registry that was made of it."""
         written = []
-        for table in tables:
+        for table in (*released_tables(gold=True, sources=True), TOTALS):
+            if not (folder / table.path).is_file():
+                continue
             rows = parquet_at(folder / table.path)
             types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
             n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
             written.append(WrittenTable(table, types, int(n_rows)))
         run = connection.exec_driver_sql("SELECT started_at, code_version, environment FROM run").one()
-        return cls(folder, manifest, boards, written, run.started_at.isoformat(timespec="seconds"),
+        (task,) = catalog.tasks(connection)
+        return cls(folder, stored_manifest(task.manifest), boards, written,
+                   run.started_at.isoformat(timespec="seconds"),
                    {"evalregistry": run.code_version, **json.loads(run.environment)}, gold)
 
     @property
@@ -115,14 +120,11 @@ class Contents:
 
     def with_files(self, paths: Sequence[str]) -> Contents:
         """The same with what is in `folder`."""
-        of_tables = {of.table.path: of.table.comment for of in self.tables}
+        known = _ABOUT | {of.table.path: (of.table.comment, "application/vnd.apache.parquet") for of in self.tables}
         files = []
         for path in paths:
-            of_folder = {"submitted": ("A submitted file", "application/octet-stream")}.get(
-                path.partition("/")[0], ("A licence", "text/plain"))
-            about, media_type = _ABOUT.get(path, (of_tables.get(path, of_folder[0]), of_folder[1]))
-            if path in of_tables:
-                media_type = "application/vnd.apache.parquet"
+            of_folder = _SUBMITTED if path.startswith("submitted/") else _LICENCE
+            about, media_type = known.get(path, of_folder)
             content = (self.folder / path).read_bytes()
             files.append(WrittenFile(path, about, media_type, len(content), digest(content).removeprefix("sha256:")))
         return replace(self, files=files)

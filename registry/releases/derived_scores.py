@@ -24,8 +24,8 @@ from registry.store.statistics import load_statistics
 from registry.values import parse
 
 _SCORES = """
-    SELECT score.*, metric.name AS metric, metric.family, alias, revision.gold_revision_id, test_set.name AS test_set,
-        team.name || '/' || system.name || '@' || submission.version AS submission
+    SELECT score.*, metric.name AS metric, metric.family, revision.gold_revision_id,
+        concat(test_set.name, '/', team.name, '/', system.name, '@', submission.version, ' by ', alias) AS name
     FROM score JOIN metric USING (metric_id) JOIN scoring USING (scoring_id) JOIN submission USING (submission_id)
     JOIN system USING (system_id) JOIN team USING (team_id) JOIN gold_revision AS revision USING (gold_revision_id)
     JOIN test_set ON test_set.test_set_id = submission.test_set_id
@@ -39,20 +39,19 @@ def verify_scores(connection: Connection) -> Iterator[Fault]:
         try:
             yield from _of_items(connection, stored)
         except Exception as error:
-            yield Fault("damaged", "score", _name(stored), f"cannot be computed again: {type(error).__name__}: {error}")
+            yield Fault("damaged", "score", stored.name, f"cannot be computed again: {type(error).__name__}: {error}")
 
 
 def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fault]:
     """Make scores again from the table `totals`; those of families that do not add up are left out."""
-    known: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    known: dict[str, list[Any]] = defaultdict(list)
     rows_of_all = f"FROM {parquet_at(totals)} ORDER BY run, position"
     for row in connection.exec_driver_sql(rows_of_all) if totals.is_file() else ():
-        known[row.test_set, row.submission, row.metric].append(row)
+        known[f"{row.test_set}/{row.submission} by {row.metric}"].append(row)
     for stored in connection.exec_driver_sql(_SCORES).all():
-        rows = known.get((stored.test_set, stored.submission, stored.alias))
-        if not rows:
+        if not (rows := known[stored.name]):
             if stored.family not in WITHOUT:
-                yield Fault("missing", "totals", _name(stored), "there is nothing that its score follows from")
+                yield Fault("missing", "totals", stored.name, "there is nothing that its score follows from")
             continue
         width = 1 + max(row.position for row in rows)
         try:
@@ -61,7 +60,7 @@ def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fa
             runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
             yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
         except Exception as error:
-            yield Fault("damaged", "score", _name(stored), f"cannot be computed again: {type(error).__name__}: {error}")
+            yield Fault("damaged", "score", stored.name, f"cannot be computed again: {type(error).__name__}: {error}")
 
 
 def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
@@ -79,11 +78,11 @@ def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     else:
         measured, contents = measure(metric, runs), runs
     if (digest := kept.digest_of(contents)) != stored.digest:
-        yield Fault("altered", "statistics", _name(stored), f"they give the digest {digest}, not {stored.digest}")
+        yield Fault("altered", "statistics", stored.name, f"they give the digest {digest}, not {stored.digest}")
     if len(kept.ids) != stored.n_items:
-        yield Fault("altered", "score", _name(stored), f"n_items is {stored.n_items}, and {len(kept.ids)} items count")
+        yield Fault("altered", "score", stored.name, f"n_items is {stored.n_items}, and {len(kept.ids)} items count")
     if measured.step != stored.step:
-        yield Fault("altered", "score", _name(stored), f"step is {stored.step}, and {measured.step} when derived again")
+        yield Fault("altered", "score", stored.name, f"step is {stored.step}, and {measured.step} when derived again")
     yield from _differences(connection, stored, measured)
 
 
@@ -93,14 +92,10 @@ def _differences(connection: Connection, stored: Any, measured: Measured) -> Ite
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
     if not _same([stored.value], [measured.value]):
-        yield Fault("altered", "score", _name(stored), f"is {stored.value}, and {measured.value} when derived again")
+        yield Fault("altered", "score", stored.name, f"is {stored.value}, and {measured.value} when derived again")
     if len(of_runs) != len(measured.of_runs) or not _same(of_runs, measured.of_runs):
-        yield Fault("altered", "score", _name(stored), "the scores of its runs are others when derived again")
+        yield Fault("altered", "score", stored.name, "the scores of its runs are others when derived again")
 
 
 def _same(stored: Any, derived: Any) -> bool:
     return bool(np.array_equal(np.array(stored, dtype=np.float64), derived, equal_nan=True))
-
-
-def _name(stored: Any) -> str:
-    return f"{stored.test_set}/{stored.submission} by {stored.alias}"

@@ -86,11 +86,11 @@ def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int
         described = Described(row.slug, of.test_set, row.title, ", ".join(manifest.task.organisers), manifest.task.url,
                               compared[of.test_set], details)
         of_gold = items.setdefault(of.gold_revision_id, Items(connection, of.gold_revision_id))
-        yield _write(connection, folder, described, stands[of.test_set, of.submission],
+        yield _write(folder, described, stands[of.test_set, of.submission],
                      (of_gold, metrics, of.scoring_id) if manifest.release.gold else None)
 
 
-def _write(connection: Connection, folder: Path, of: Described, stands: Sequence[tuple[Leaderboard, Standing]],
+def _write(folder: Path, of: Described, stands: Sequence[tuple[Leaderboard, Standing]],
            samples: tuple[Items, list[DeclaredMetric], int] | None) -> int:
     """Write one record and its samples, if they may be; give the number of these."""
     standing, evaluation = stands[0][1], evaluation_id(of, stands[0][1])
@@ -105,7 +105,7 @@ def _write(connection: Connection, folder: Path, of: Described, stands: Sequence
                   "evaluation_name": f"{of.task}.{of.test_set}", "evaluation_result_id": of.test_set}
         checksum = sha256()
         with (folder / name).open("xb") as file:
-            for line in lines(connection, items, metrics, scoring_id, common, of.details[LAYOUT]):
+            for line in lines(items, metrics, scoring_id, common, of.details[LAYOUT]):
                 n += file.write(content := line.encode()) > 0
                 checksum.update(content)
         told = {"format": "jsonl", "file_path": name.as_posix(), "hash_algorithm": "sha256",

@@ -20,10 +20,9 @@ from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
-from registry.store import catalog, models
+from registry.store import models
 from registry.store.files.failures import FAILURES, cause_of
 from registry.store.log.journal import append
-from registry.store.row_types import TaskRow
 from registry.store.rows import driver_of, insert, parquet_at
 
 _WRONG = (  # what kinds of errors say of a table of a release
@@ -49,7 +48,7 @@ _LABELS = """
     LEFT JOIN label AS of_system ON of_system.name = of.predicted AND of_system.gold_revision_id = s.test_set_id"""
 
 
-def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
+def load(connection: Connection, folder: Path, told: dict[str, Any]) -> None:
     """Bring the release in `folder` into a new registry.
 
     Args:
@@ -63,27 +62,21 @@ def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
     """
     statements = {path.stem.partition("_")[2]: path.read_text("utf-8")
                   for path in sorted((Path(__file__).parent / "loading").glob("*.sql"))}
-    known = (*statements, *(f"statistics_{family}" for family in FAMILIES))  # no other file's name goes into SQL
+    statements |= {f"statistics_{family}": _statistics(family) for family in FAMILIES}
     if not (folder / "data" / "boards.parquet").is_file():
         raise InputError("is missing; every release has it", path=Path("data/boards.parquet"))
-    there = [name for name in known if (folder / "data" / f"{name}.parquet").is_file()]
+    # no other file's name goes into SQL
+    there = [name for name in statements if (folder / "data" / f"{name}.parquet").is_file()]
     for name in there:
         with _bringing_in(name):
             connection.exec_driver_sql(
                 f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
     _begin(connection, folder / "manifest.toml", told)
-    for name, statement in statements.items():
-        if name in there:
-            with _bringing_in(name):
-                driver_of(connection).execute(statement)
-    for family in FAMILIES:
-        if f"statistics_{family}" in there:
-            with _bringing_in(f"statistics_{family}"):
-                connection.exec_driver_sql(_statistics(family))
+    for name in there:
+        with _bringing_in(name):
+            driver_of(connection).execute(statements[name])
     for name in there:
         connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
-    (task,) = catalog.tasks(connection)
-    return task
 
 
 @contextmanager

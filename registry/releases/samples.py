@@ -111,23 +111,29 @@ class Items:
         numbers = stored_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
+    def given(self, scoring_id: int) -> Mapping[tuple[int, int], Told]:
+        """What a submission answers, by the item's place and the run."""
+        found: dict[tuple[int, int], Told] = defaultdict(list)
+        for row in self.connection.exec_driver_sql(_GIVEN, (scoring_id,)):
+            found[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
+        return found
 
-def lines(connection: Connection, items: Items, metrics: Sequence[DeclaredMetric], scoring_id: int,
-          common: dict[str, Any], layout: str) -> Iterator[str]:
+
+def lines(items: Items, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
+          layout: str) -> Iterator[str]:
     """Give the lines of one submission, metric by metric and run by run.
 
     Args:
-        connection: To the registry.
         items: Of the test set.
         metrics: The task's.
         scoring_id: The submission's statistics.
         common: What all of its lines say; of `evaluation_result_id` the part before the metric.
         layout: What the task is made of again.
     """
-    given = _answers(connection, items, scoring_id)
+    given = items.given(scoring_id)
     for of in metrics:
         (statistics,), present = load_statistics(
-            connection, of.metric.family, of.metric_id, [scoring_id], *items.ids)
+            items.connection, of.metric.family, of.metric_id, [scoring_id], *items.ids)
         filled = len(of.metric.filled)
         result = common | {"evaluation_result_id": f"{common['evaluation_result_id']}.{of.alias}"}
         for run in range(statistics.shape[1]):
@@ -150,14 +156,6 @@ def lines(connection: Connection, items: Items, metrics: Sequence[DeclaredMetric
                     "input": {"raw": "", "reference": _shown(items.gold.get(n, []))},
                     "output": {"raw": _shown(told)}, "answer_attribution": [],
                     "evaluation": {"score": score, "is_correct": bool(right[n])}, "metadata": metadata}) + "\n"
-
-
-def _answers(connection: Connection, items: Items, scoring_id: int) -> Mapping[tuple[int, int], Told]:
-    """What a submission answers, by the item's place and the run."""
-    found: dict[tuple[int, int], Told] = defaultdict(list)
-    for row in connection.exec_driver_sql(_GIVEN, (scoring_id,)):
-        found[row.item_id - items.ids[0], row.replicate].append((row.key, row.type, row.score))
-    return found
 
 
 def _scores(metric: Metric, counted: Floats) -> tuple[Floats, Flags]:

@@ -7,7 +7,7 @@ place of the registry's numbers, and an order that rests on these names, so the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -71,7 +71,7 @@ _LABELS = """
     LEFT JOIN label AS of_system ON of_system.label_id = predicted_label"""
 _OF_STATISTICS = {
     "test_set": "what was answered", "submission": "team/system@version", "metric": "the metric",
-    "run": "of the system, from 0", "item": "the item's key"}
+    "run": "of the system, from 0"}
 
 
 class ReleasedTable(View):
@@ -83,26 +83,35 @@ class ReleasedTable(View):
         return f"data/{self.name}.parquet"
 
 
-def declared_tables(*, gold: bool, sources: bool = False) -> list[ReleasedTable]:
-    """The tables that every release has, with or without what tells of single items, and the one of submitted files."""
+TOTALS = ReleasedTable(
+    "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
+        "position": "the column's place in its family, from 0", "statistic": "the column",
+        "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
+    "FROM released_total ORDER BY test_set, metric, submission, run, position")
+
+
+def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
+    """The tables of a release, with what tells of single items or totals instead, and the one of submitted files."""
     found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
     without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
-    return [table for table in found if table.name not in without]
+    counted = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
+    return [*(table for table in found if table.name not in without), *counted]
 
 
-def statistics_table(family: str) -> ReleasedTable:
+def _statistics_table(family: str) -> ReleasedTable:
     """The statistics of a family, for every item."""
     names = FAMILIES[family].columns
     if family == "confusion":
-        columns = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
+        told = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
         chosen, labels = "of_gold.name AS gold, of_system.name AS predicted", _LABELS
     else:
-        columns = {name: f"{name.replace('_', ' ')} in the item" for name in names}
+        told = {name: f"{name.replace('_', ' ')} in the item" for name in names}
         chosen, labels = ", ".join(f'of_item."{name}"' for name in names), ""
     return ReleasedTable(
         f"statistics_{family}", f"What metrics of the family {family} add up: a row for every item.",
-        _OF_STATISTICS | columns, _STATISTICS.format(family=family, columns=chosen, labels=labels))
+        _OF_STATISTICS | {"item": "the item's key"} | told,
+        _STATISTICS.format(family=family, columns=chosen, labels=labels))
 
 
 def check_open(connection: Connection, task: TaskRow, command: str) -> None:
@@ -135,22 +144,14 @@ def choose(connection: Connection, task: TaskRow) -> None:
         raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
 
 
-def families(connection: Connection) -> list[str]:
-    """The families of the metrics that are released."""
-    found = connection.exec_driver_sql("SELECT DISTINCT family FROM metric SEMI JOIN released_metric USING (metric_id)")
-    return sorted(found.scalars())
-
-
-def write_tables(connection: Connection, folder: Path, tables: list[ReleasedTable]) -> Iterator[ReleasedTable]:
-    """Write tables that have rows into `folder`, one Parquet file each, and give these."""
+def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
+    """Write tables that have rows into `folder`, one Parquet file each."""
     connection.exec_driver_sql("SET threads = 1")  # several threads might cut a file into other groups of rows
     for table in tables:
         path = folder / table.path
         with explaining(folder.parent):
             written = connection.exec_driver_sql(
                 f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
-        if written:
-            yield table
-        else:
+        if not written:
             path.unlink()
     connection.exec_driver_sql("RESET threads")

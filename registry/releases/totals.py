@@ -15,19 +15,11 @@ from registry.arrays import Floats
 from registry.evaluation.matrices import Steps
 from registry.families import FAMILIES
 from registry.metrics import METRICS
-from registry.releases.tables import ReleasedTable
 from registry.store import catalog
 from registry.store.statistics import load_statistics
 from registry.values import parse
 
 WITHOUT = ("confusion", "pair")
-
-TABLE = ReleasedTable(
-    "totals", "Sums over all items of what metrics add up.", {
-        "test_set": "what was answered", "submission": "team/system@version", "metric": "the metric",
-        "run": "of the system, from 0", "position": "the column's place in its family, from 0",
-        "statistic": "the column", "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
-    "FROM released_total ORDER BY test_set, metric, submission, run, position")
 
 
 def make_totals(connection: Connection) -> None:

@@ -23,18 +23,15 @@ from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results
 from registry.evaluation.verifying.verify import Verified
-from registry.families import FAMILIES
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
-from registry.manifest import read_manifest
 from registry.releases import checksums
 from registry.releases.contents import Contents
 from registry.releases.decisions import verify_decisions
 from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
 from registry.releases.descriptions import croissant, ro_crate
 from registry.releases.submitted import verify_submitted
-from registry.releases.tables import SUBMITTED, declared_tables, statistics_table
-from registry.releases.totals import TABLE as TOTALS
+from registry.releases.tables import SUBMITTED, TOTALS
 from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered
 from registry.significance import Execution
 from registry.store import catalog
@@ -72,37 +69,34 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
         verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
         return verified
     of_checksums = {fault.name for fault in verified.faults}
-    try:
-        with as_registry(folder, told) as database:
-            with database.writing(dry_run=True) as connection:
-                with _going_on(verified, SUBMITTED):
-                    verified.faults += verify_submitted(connection, folder)
-                verify_loaded(connection, told, execution, verified)
-                if not told["gold"]:
-                    with _going_on(verified, TOTALS.path):
-                        verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
-                    verified.notes.append(_TOTALS)
-            with database.reading() as connection:
-                (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
-                verified.faults += _verify_told(told, task)
-                verified.faults += _verify_boards(folder, task)
-                if told.get("program") == PROGRAM:
-                    with _going_on(verified, "README.md, page.html and descriptions"):
-                        verified.faults += _verify_derived_files(connection, folder, told, task, of_checksums)
-                else:
-                    verified.notes.append(_OTHER_PROGRAM)
-    except Exception as error:
-        verified.faults.append(Fault("damaged", "release", folder.name, f"cannot be read as one: {_why(error)}"))
+    with _going_on(verified, folder.name, "read as one"), as_registry(folder, told) as database:
+        with database.writing(dry_run=True) as connection:
+            with _going_on(verified, SUBMITTED):
+                verified.faults += verify_submitted(connection, folder)
+            verify_loaded(connection, told, execution, verified)
+            if not told["gold"]:
+                with _going_on(verified, TOTALS.path):
+                    verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
+                verified.notes.append(_TOTALS)
+        with database.reading() as connection:
+            (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            verified.faults += _verify_told(told, task)
+            verified.faults += _verify_boards(folder, task)
+            if told.get("program") == PROGRAM:
+                with _going_on(verified, "README.md, page.html and descriptions"):
+                    verified.faults += _verify_derived_files(connection, folder, told, task, of_checksums)
+            else:
+                verified.notes.append(_OTHER_PROGRAM)
     return verified
 
 
 @contextmanager
-def _going_on(verified: Verified, name: str) -> Iterator[None]:
+def _going_on(verified: Verified, name: str, what: str = "verified") -> Iterator[None]:
     """What cannot be verified is a fault, and does not end what comes after it."""
     try:
         yield
     except Exception as error:
-        verified.faults.append(Fault("damaged", "release", name, f"cannot be verified: {_why(error)}"))
+        verified.faults.append(Fault("damaged", "release", name, f"cannot be {what}: {_why(error)}"))
 
 
 def _why(error: Exception) -> str:
@@ -160,8 +154,7 @@ def _told(folder: Path) -> dict[str, Any]:
     """What `release.json` says."""
     path = folder / "release.json"
     try:
-        checksums.require_plain(path)
-        told = json.loads(path.read_text("utf-8"))
+        told = json.loads(checksums.plain_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read, so this is no release: {_why_unread(error)}", path=path) from None
     if not isinstance(told, dict) or not isinstance(told.get("gold"), bool):
@@ -177,8 +170,7 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
     made = dict(rendered(task))
     for name, read in (("boards/boards.json", json.loads), ("boards/boards.tsv", _rows)):
         try:
-            checksums.require_plain(folder / name)
-            stored, derived = read((folder / name).read_text("utf-8")), read(made[name])
+            stored, derived = read(checksums.plain_text(folder / name)), read(made[name])
         except (OSError, ValueError, RecursionError) as error:
             yield Fault("damaged", "board", name, f"cannot be read: {_why_unread(error)}")
             continue
@@ -219,10 +211,7 @@ def _verify_derived_files(connection: Connection, folder: Path, told: dict[str, 
         boards: Its boards.
         known: The names of files that are known to be wrong; while there are any, descriptions with digests are too.
     """
-    manifest = folder / "manifest.toml"
-    tables = (*declared_tables(gold=True, sources=True), *map(statistics_table, sorted(FAMILIES)), TOTALS)
-    contents = Contents.of(connection, folder, read_manifest(manifest.read_bytes(), manifest), boards,
-                           [table for table in tables if (folder / table.path).is_file()], gold=told["gold"])
+    contents = Contents.of(connection, folder, boards, gold=told["gold"])
     made = list(for_readers(contents))
     if not known:
         contents = contents.with_files([path for path in checksums.files(folder) if path != ro_crate.NAME])

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError
 from registry.files import new_folder
@@ -28,16 +26,7 @@ from registry.releases.descriptions.licences import licence_files
 from registry.releases.descriptions.readme import readme
 from registry.releases.loading import load
 from registry.releases.submitted import write_submitted
-from registry.releases.tables import (
-    ReleasedTable,
-    check_open,
-    choose,
-    declared_tables,
-    families,
-    statistics_table,
-    write_tables,
-)
-from registry.releases.totals import TABLE as TOTALS
+from registry.releases.tables import check_open, choose, released_tables, write_tables
 from registry.releases.totals import make_totals
 from registry.rendering.render import render
 from registry.reports.boards import board_table
@@ -86,16 +75,20 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
                                     "out")
             manifest = released_manifest(row, gold=gold)
-            tables = _write_data(connection, row, folder, gold=gold, sources=sources)
+            choose(connection, row)
+            if not gold:
+                make_totals(connection)
+            write_tables(connection, folder, released_tables(gold=gold, sources=sources))
+            if sources:
+                write_submitted(connection, folder)
         heading = _MANIFEST.format(files=_WITH if sources else _WITHOUT)
         _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
-        told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold,
-                "program": PROGRAM}
+        told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
         with as_registry(folder, told) as loaded, loaded.reading() as connection:
             (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
-            contents = Contents.of(connection, folder, manifest, boards, tables, gold=gold)
+            contents = Contents.of(connection, folder, boards, gold=gold)
         for name, text in (*rendered(boards), *for_readers(contents)):
             _write(folder / name, text)
         contents = contents.with_files(checksums.files(folder))
@@ -157,22 +150,6 @@ def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
         if manifest.board.ranks in ("bootstrap", "simultaneous"):
             changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
     return manifest.model_copy(update=changes)
-
-
-def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool,
-                sources: bool) -> Sequence[ReleasedTable]:
-    """Write the tables; gives those that have rows."""
-    choose(connection, row)
-    tables = declared_tables(gold=gold, sources=sources)
-    if gold:
-        tables += map(statistics_table, families(connection))
-    else:
-        make_totals(connection)
-        tables.append(TOTALS)
-    written = list(write_tables(connection, folder, tables))
-    if sources:
-        write_submitted(connection, folder)
-    return written
 
 
 def _write(path: Path, text: str) -> None:

@@ -18,10 +18,10 @@ from registry.errors import RegistryError
 from registry.query import data_model
 from registry.serving import pages
 from registry.serving.answers.forms import MEDIA
+from registry.serving.answers.html import told
 from registry.serving.answers.parameters import read
 from registry.serving.answers.problems import FAILED, ProblemError, problem_of
 from registry.serving.answers.respond import Content, respond
-from registry.serving.answers.told import told
 from registry.serving.guard import Guard
 from registry.serving.openapi import description
 from registry.serving.reading.source import Found, UnavailableError
@@ -29,7 +29,7 @@ from registry.serving.served import Served
 from registry.serving.sql import sql
 from registry.serving.tables import TABLES
 
-_Answer = Callable[[Request, Served], Awaitable[Response]]
+_Answer = Callable[[Served, Request], Awaitable[Response]]
 _ROUTES: dict[str, _Answer] = {
     "/": pages.index, "/index.html": pages.index, "/feed.xml": pages.changed,
     "/tasks/{task}": pages.task, "/tasks/{folder}/{board:int}/{place:int}.js": pages.pairs_of,
@@ -46,9 +46,9 @@ def application(served: Served) -> ASGIApp:
         finally:
             served.close()
 
-    routes = [Route(path, _with(answer, served), methods=["GET"]) for path, answer in _ROUTES.items()]
-    routes += [Route("/openapi.json", _with(_openapi, served), methods=["GET"]),
-               Route("/sql", _with(sql, served), methods=["GET", "POST"])]
+    routes = [Route(path, partial(answer, served), methods=["GET"]) for path, answer in _ROUTES.items()]
+    routes += [Route("/openapi.json", partial(_openapi, served), methods=["GET"]),
+               Route("/sql", partial(sql, served), methods=["GET", "POST"])]
     handlers = dict.fromkeys((ProblemError, RegistryError, UnavailableError), _told)
     app = Starlette(routes=routes, lifespan=running,
                     exception_handlers={**handlers, HTTPException: _told_of_http, Exception: _failed})
@@ -56,14 +56,7 @@ def application(served: Served) -> ASGIApp:
     return Guard(app, served.settings)
 
 
-def _with(answer: _Answer, served: Served) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        return await answer(request, served)
-
-    return endpoint
-
-
-async def _openapi(request: Request, served: Served) -> Response:
+async def _openapi(served: Served, request: Request) -> Response:
     read(request.query_params, ())
     return await respond(request, served.source, ("openapi",), partial(_described, served))
 

@@ -59,7 +59,7 @@ class Endpoint:
         """All that may stand behind the question mark."""
         return (*self.parameters, *(PAGED if self.paged else ()), FORMAT)
 
-    async def answer(self, request: Request, served: Served) -> Response:
+    async def answer(self, served: Served, request: Request) -> Response:
         """Answer with its rows."""
         asked = {**request.path_params, **read(request.query_params, self.all_parameters)}
         form = asked["format"] = asked["format"] or chosen(request.headers.get("accept", ""), FORMAT.choices)

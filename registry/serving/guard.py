@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from registry.serving.answers.html import told
 from registry.serving.answers.problems import ProblemError
-from registry.serving.answers.told import told
 from registry.serving.settings import Settings
 
 _ALWAYS = {

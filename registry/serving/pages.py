@@ -31,7 +31,7 @@ _ATOM = "application/atom+xml; charset=utf-8"
 _PAGE = {"Content-Security-Policy": "frame-ancestors 'self'"}
 
 
-async def index(request: Request, served: Served) -> Response:
+async def index(served: Served, request: Request) -> Response:
     """The index: all tasks with boards."""
     read(request.query_params, ())
     return await respond(request, served.source, ("index",), lambda: _index(served))
@@ -43,7 +43,7 @@ async def _index(served: Served) -> Found[Content]:
         MEDIA["html"], site_index(*cards.value).encode(), _PAGE))
 
 
-async def changed(request: Request, served: Served) -> Response:
+async def changed(served: Served, request: Request) -> Response:
     """The feed of what changed, whose links lead to where it was asked for: programs keep it apart from its place."""
     read(request.query_params, ())
     address = served.settings.url or address_of(request.url.scheme, request.headers.get("host", ""))
@@ -66,7 +66,7 @@ async def _changed(served: Served, address: str) -> Found[Content]:
     return await served.source.draw(found.state, lambda: Content(_ATOM, feed(found.value, address).encode()))
 
 
-async def task(request: Request, served: Served) -> Response:
+async def task(served: Served, request: Request) -> Response:
     """The page of a task, by its id with or without .html."""
     name, at = request.path_params["task"], read(request.query_params, (AT,))["at"]
     return await respond(request, served.source, ("page", name, at), lambda: _task(served, name, at))
@@ -98,7 +98,7 @@ def _plain(ladder: Ladder) -> dict[str, object]:
             "captions": table.captions}
 
 
-async def pairs_of(request: Request, served: Served) -> Response:
+async def pairs_of(served: Served, request: Request) -> Response:
     """The pairs of one system that a page of many systems has no room for."""
     read(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))

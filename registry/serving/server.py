@@ -74,7 +74,7 @@ def serve(settings: Settings, listener: socket.socket, *, verbose: bool = False)
     if settings.queries is not None:
         prepare()
     connections.allow(listener)
-    served = Served.of(settings)
+    served = Served(settings)
     config = uvicorn.Config(
         application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,
         proxy_headers=False, ws="none", http=connections.Connection, loop="asyncio", timeout_keep_alive=15,

@@ -32,7 +32,7 @@ OFF = ("SQL is not answered here, as others than this machine's users could ask;
        "which shows gold and submissions")
 
 
-async def sql(request: Request, served: Served) -> Response:
+async def sql(served: Served, request: Request) -> Response:
     """Answer a query, or show the page to write one on."""
     if served.queries is None:
         raise ProblemError(403, OFF)
@@ -175,16 +175,16 @@ async def _page(served: Served, queries: Queries, query: Query | None) -> Respon
     things = (await source.kept(("things",), lambda: source.read(lambda opened: data_model.load(opened.connection)),
                                 lambda found: 500 * len(found))).value
     by_kind = {title: [thing for thing in things if thing.kind == kind] for kind, title in _KINDS.items()}
-    shown: Mapping[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}
+    shown: dict[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}
     status = 200
     if query is not None:
         try:
-            shown = await _result(queries, query)
+            shown |= await _result(queries, query)
         except ProblemError as problem:
             if problem.status == 503:
                 raise
             status = problem.status
-            shown = {**shown, "problem": problem.message, "excerpt": problem.excerpt}
+            shown |= {"problem": problem.message, "excerpt": problem.excerpt}
     content: Content = await run_in_threadpool(
         written, "sql.html", sql="" if query is None else query.sql, forms=FORMS[:-1], limits=queries.limits,
         shown=SHOWN, things=by_kind, **shown)
@@ -197,4 +197,4 @@ async def _result(queries: Queries, query: Query) -> Mapping[str, Any]:
     answer = await queries.answer(query, "jsonl", first=SHOWN)
     rows = [json.loads(line) for line in b"".join(answer.pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
-            "told": answer.told, "problem": "", "excerpt": ""}
+            "told": answer.told}

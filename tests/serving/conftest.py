@@ -49,7 +49,7 @@ def served():
     """Serve a registry within these settings: a client of it."""
     with ExitStack() as stack:
         def client(path="registry.duckdb", begin=Here, **settings):
-            app = application(Served.of(Settings(Path(path).resolve(), **settings), begin))
+            app = application(Served(Settings(Path(path).resolve(), **settings), begin))
             return stack.enter_context(TestClient(app, "http://127.0.0.1", raise_server_exceptions=True))
 
         yield client

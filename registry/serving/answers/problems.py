@@ -40,8 +40,6 @@ def problem_of(error: Exception) -> ProblemError | None:
     match error:
         case ProblemError():
             return error
-        case UnavailableError():
-            return ProblemError(503, BUSY, headers={"Retry-After": "2"})
         case HiddenError():
             return ProblemError(403, for_readers(str(error)))
         case UnknownNameError() | MismatchError():
@@ -50,6 +48,6 @@ def problem_of(error: Exception) -> ProblemError | None:
             return ProblemError(400, str(error), error.excerpt)
         case LimitError():
             return ProblemError(422, str(error))
-        case RegistryError():
+        case UnavailableError() | RegistryError():
             return ProblemError(503, BUSY, headers={"Retry-After": "2"})
     return None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
 
 from sqlalchemy import text
 
@@ -20,46 +19,33 @@ _LAST = text("""
     FROM event WHERE action <> 'end' GROUP BY ALL""")
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A card, and what its task was like: the last entry of the log about it, and whether its systems had names."""
-
-    card: Card
-    of: tuple[str, bool]
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What the tasks that are shown are like now, the boards of those that changed, and why others are not shown."""
-
-    tasks: Mapping[str, tuple[str, bool]]
-    changed: Sequence[TaskBoards]
-    left_out: Sequence[str]
+_Like = tuple[str, str, bool]  # a task, the last entry of the log about it, and whether its systems are anonymous
 
 
 class Cards:
     """Cards of tasks, for as long as these stay as they are."""
 
     def __init__(self) -> None:
-        self._made: dict[str, _Made] = {}
+        self._made: dict[_Like, Card] = {}
 
     async def read(self, source: Source) -> Found[tuple[list[Card], Sequence[str]]]:
         """The cards of all tasks whose boards are shown, and why others are not."""
         made = self._made
         found = await source.read(lambda opened: _read(opened, made))
-        return await source.draw(found.state, lambda: self._drawn(found.value, made))
+        return await source.draw(found.state, lambda: self._drawn(*found.value, made))
 
-    def _drawn(self, read: _Read, made: Mapping[str, _Made]) -> tuple[list[Card], Sequence[str]]:
-        new = {of.task: card(f"tasks/{of.task}.html", of) for of in read.changed}
-        now = self._made = {
-            task: _Made(new[task], of) if task in new else made[task] for task, of in read.tasks.items()}
-        return [of.card for of in now.values()], read.left_out
+    def _drawn(self, tasks: Sequence[_Like], changed: Sequence[TaskBoards], left_out: Sequence[str],
+               made: Mapping[_Like, Card]) -> tuple[list[Card], Sequence[str]]:
+        new = {of.task: card(f"tasks/{of.task}.html", of) for of in changed}
+        now = self._made = {like: made[like] if like in made else new[like[0]] for like in tasks}
+        return list(now.values()), left_out
 
 
-def _read(opened: Opened, made: Mapping[str, _Made]) -> _Read:
+def _read(opened: Opened, made: Container[_Like]) -> tuple[Sequence[_Like], Sequence[TaskBoards], Sequence[str]]:
+    """What the tasks that are shown are like now, the boards of those that changed, and why others are not shown."""
     connection = opened.connection
     names, left_out = open_tasks(opened)
     last, anonymous = dict(map(tuple, connection.execute(_LAST))), concealed_of(connection).anonymous
-    tasks = {name: (last.get(name, ""), name in anonymous) for name in names}
-    changed = [name for name, of in tasks.items() if name not in made or made[name].of != of]
-    return _Read(tasks, snapshot(connection, changed, pairs=BOARD_PAIRS).tasks if changed else (), left_out)
+    tasks = [(name, last.get(name, ""), name in anonymous) for name in names]
+    changed = [like[0] for like in tasks if like not in made]
+    return tasks, snapshot(connection, changed, pairs=BOARD_PAIRS).tasks if changed else (), left_out
