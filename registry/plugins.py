@@ -96,6 +96,8 @@ def _load(kind: str, base: type[V], of: Offered) -> type[V]:
     if not (isinstance(found, type) and issubclass(found, base)) or found.__module__.partition(".")[0] == "registry":
         raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} is no {base.__name__} of its own: "
                          f"{of.entry.value}")
+    if lacking := sorted(found.__abstractmethods__):  # type: ignore[attr-defined]
+        raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} does not define {', '.join(lacking)}")
     name = vars(found)["name"]
     if name not in (of.name, of.full_name):
         raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} calls itself {name!r}; the entry point must "

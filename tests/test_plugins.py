@@ -122,8 +122,11 @@ def test_what_is_not_named_not_there_or_named_twice_is_refused(registry, install
     ("evalregistry_toy:Properties", "is no Metric of its own"),
     ("registry.metrics:Accuracy", "is no Metric of its own"),
     ("evalregistry_toy:nothing", "cannot be loaded: AttributeError"), ("json:loads", "is no Metric of its own"),
-    ("nowhere:Within", "cannot be loaded: ModuleNotFoundError")])
+    ("nowhere:Within", "cannot be loaded: ModuleNotFoundError"),
+    ("unfinished:Within", "does not define score, statistics")])
 def test_what_is_no_metric_is_refused(installed, tmp_path, monkeypatch, value, told):
+    (tmp_path / "unfinished.py").write_text(
+        "from registry.metrics.base import AdditiveMetric\n\n\nclass Within(AdditiveMetric):\n    width: int = 1\n")
     info = tmp_path / "other-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
