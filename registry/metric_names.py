@@ -13,7 +13,7 @@ from typing import Any
 from registry.errors import InputError, UnknownNameError
 from registry.metrics import METRICS, Metric
 from registry.plugins import package_of
-from registry.values import as_toml, build, parse
+from registry.values import as_toml, build, name_of, parse
 
 _NAMES: dict[str, dict[str, str]] = {  # by kind of values and metric, the usual one of the kind first
     "label": {
@@ -62,7 +62,7 @@ def common_metric(name: str, takes: str) -> Metric:
     Raises:
         InputError: There is no such metric, or it is one of other values.
     """
-    plain = name.partition("(")[0].strip()
+    plain = name_of(name)
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
     if canonical is not None and canonical.takes == takes:
         return parse("metric", METRICS, name)

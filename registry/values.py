@@ -127,6 +127,15 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
     return build(kind, known, name, options)
 
 
+def name_of(text: str) -> str:
+    """The name of a value that is written with its options.
+
+    >>> name_of("SpanF(beta=2)"), name_of("acc")
+    ('SpanF', 'acc')
+    """
+    return text.partition("(")[0].strip()
+
+
 def written(value: Any) -> str:
     """An option's value as names have it."""
     if isinstance(value, bool) or value is None:

@@ -19,7 +19,7 @@ from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.values import build, parse
+from registry.values import build, name_of, parse
 
 Load = Callable[[Path, Path | None], Document]
 
@@ -197,10 +197,10 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
 
 def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
     """Build the tests; one of pairs that is asked for as one of all systems is known by name, and the reverse too."""
-    if _name(significance.test) in OVERALL_TESTS:
+    if name_of(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems at once: name it in overall (--overall), beside a "
                          f"test of pairs; known: {', '.join(sorted(TESTS))}")
-    if significance.overall is not None and _name(significance.overall) in TESTS:
+    if significance.overall is not None and name_of(significance.overall) in TESTS:
         raise InputError(f"{significance.overall!r} tests pairs of systems: name it in test (--test); overall takes "
                          f"{' or '.join(OVERALL_TESTS)}")
     return parse("test", TESTS, significance.test), None if significance.overall is None else parse(
@@ -209,11 +209,6 @@ def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
 
 def _either(units: Sequence[str]) -> str:
     return " or ".join(f'"{unit}"' for unit in units)
-
-
-def _name(text: str) -> str:
-    """The name of a value that is written with its options."""
-    return text.partition("(")[0].strip()
 
 
 def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:

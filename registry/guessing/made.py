@@ -24,7 +24,7 @@ from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import METRICS, Metric
 from registry.readers import READERS, Document, Reader
-from registry.values import build, parse
+from registry.values import build, name_of, parse
 
 _DOCUMENTS = "documents.txt"  # of the importer of plain text, whose lines are names
 _NO_LABEL = re.compile(r"[-_?*.]+|n/?a|nan|none|null", re.IGNORECASE)  # what seems to stand for none: a bar, NA
@@ -52,7 +52,7 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
     if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
     if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
-        if asked.metric.partition("(")[0].strip() in METRICS:
+        if name_of(asked.metric) in METRICS:
             parse("metric", METRICS, asked.metric)  # says what is wrong with its options
         raise UnknownNameError("metric", asked.metric, METRICS)
     if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:

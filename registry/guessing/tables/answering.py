@@ -188,12 +188,12 @@ def _answering(gold: Matched, value: int, right: Mapping[str, str], one: Matched
         return called
     if value in fitting and one.keys == gold.keys and _are_alike(gold.table, one.table):
         return [value]
-    if Column([*values]).is_of_decimals:  # others may be numbers of rows
+    are_decimals = Column([*values]).is_of_decimals
+    if are_decimals:  # others may be numbers of rows
         fitting = [n for n in fitting if not one.table.column(n).is_whole] or fitting
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
         copies = [n for n in fitting if _repeats(right, one, n)]
-        are_decimals = Column([*values]).is_of_decimals
         if len(copies) == 1 and (are_decimals or 2 * len(values) <= len(right)):
             return copies  # what stands beside it is looked at then
         likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
