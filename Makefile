@@ -66,7 +66,7 @@ studies: .venv/.installed
 	$(BIN)/python -m tests.study_gallery
 
 conformance: .venv/.installed
-	$(BIN)/pytest -n auto tests/significance tests/real_data
+	$(BIN)/pytest -n auto tests/metrics tests/readers tests/significance tests/real_data --hypothesis-profile thorough
 
 validity: .venv/.installed
 	$(BIN)/python -m tests.validity --write
