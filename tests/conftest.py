@@ -29,9 +29,8 @@ from tests.needs import need, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "registry"
-# How long an example takes says how busy the machine is, not whether the program is right. Every run tries other
-# examples; `--hypothesis-profile thorough`, as in `make conformance`, tries four times as many.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+# how long an example takes says how busy the machine is, not whether the program is right
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("suite"), max_examples=200)
 settings.load_profile("suite")
 
