@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
@@ -24,6 +25,7 @@ def main() -> None:
         if not argument.isascii() and any("\ud800" <= c <= "\udfff" for c in argument):
             sys.exit(f"error: the argument {argument!r} is not UTF-8; rename the file")
     gc.set_threshold(*UNSEARCHED)
+    _write_in_full()
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # nothing here takes it, but DuckDB imports it
     if sys.argv[1:2] == [COMPLETE]:
         from registry.cli.guide.shells import complete
@@ -37,3 +39,13 @@ def main() -> None:
             print(f"error: cannot write the results: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _write_in_full() -> None:
+    """Buffer stdout where PYTHONUNBUFFERED asks for none.
+
+    What the system does not take at once, as when a process is stopped in the middle, Python leaves out then.
+    """
+    if sys.stdout is not None and isinstance(sys.stdout.buffer, io.RawIOBase):
+        sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
+                          errors=sys.stdout.errors, closefd=False)

@@ -43,7 +43,8 @@ def ask(question: QueryRequest, timeout: float | None, write_bytes: Callable[[by
         RegistryError: What the query raises, with its exit status and excerpt.
         LimitError: It took longer than `timeout` seconds; those that `write_bytes` takes do not count.
     """
-    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # it finds the same modules
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # it finds the same modules
+            "PYTHONUNBUFFERED": ""}  # and loses nothing of what the system does not take at once
     told = bytearray()
     command = [sys.executable, "-P", "-c", _START]
     with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=here, start_new_session=True) as child:  # noqa: S603

@@ -47,6 +47,11 @@ def cpu_seconds(pid):
     return (int(stat(pid)[11]) + int(stat(pid)[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def children_of(pid):
+    """The processes that a process has started."""
+    return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
 def has_open(pid, path):
     return os.path.realpath(path) in map(os.path.realpath, Path(f"/proc/{pid}/fd").iterdir())
 
@@ -218,12 +223,30 @@ def test_large_results_stream(db):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
+@pytest.mark.parametrize("asked", [["schema"], ["query", "-f", "table", "SELECT repeat('x', 60) FROM range(10000)"]],
+                         ids=["schema", "query"])
+def test_what_is_written_is_whole_where_the_command_is_stopped_meanwhile(db, registry, asked):
+    """It is more than pipes take at once, so every process of the command waits in the middle of it."""
+    whole = registry(*asked).stdout
+    with subprocess.Popen([sys.executable, "-m", "registry", *asked], stdout=subprocess.PIPE, bufsize=0,
+                          env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+        written = process.stdout.read(1)
+        for pid in (*children_of(process.pid), process.pid):
+            wait_for(lambda pid=pid: stat(pid)[0] == "S")
+            os.kill(pid, signal.SIGSTOP)
+            wait_for(lambda pid=pid: stat(pid)[0] == "T")
+            os.kill(pid, signal.SIGCONT)
+        while piece := process.stdout.read(8192):
+            written += piece
+    assert written.decode() == whole
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_goes_on_when_the_command_ends(db, sent):
     """Whether it is interrupted, told to end or killed: the process that computes ends with it."""
     process = start(RUNAWAY, "--timeout", "60", stderr=subprocess.PIPE)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    computing = wait_for(lambda: children.read_text().split())[0]
+    (computing,) = wait_for(lambda: children_of(process.pid))
     wait_for(lambda: has_open(computing, db))
     opened = cpu_seconds(computing)
     wait_for(lambda: cpu_seconds(computing) > opened + 0.3)  # it has begun
