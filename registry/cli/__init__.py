@@ -46,6 +46,6 @@ def _write_in_full() -> None:
 
     What the system does not take at once, as when a process is stopped in the middle, Python leaves out then.
     """
-    if sys.stdout is not None and isinstance(sys.stdout.buffer, io.RawIOBase):
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # whoever calls `main` may have put another there
         sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
                           errors=sys.stdout.errors, closefd=False)
