@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import create_engine
 from threadpoolctl import threadpool_limits
 from typer import testing
 
@@ -107,12 +106,9 @@ def empty_registry(scored_registries):
 @pytest.fixture(scope="session", autouse=True)
 def _databases_have_one_thread():
     """One is enough for a few rows, and more have to be started for each database that is opened."""
-    def engine(url, connect_args, **options):
-        config = connect_args["config"] | {"threads": 1}
-        return create_engine(url, connect_args=connect_args | {"config": config}, **options)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "create_engine", engine)
+        for config in (opening.CONFIG, opening.CONFINED_CONFIG):
+            patch.setitem(config, "threads", 1)
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 AXE = Path(__file__).resolve().parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 INSTALLED_BY = {
     "axe-core": "npm install --no-save axe-core",
-    "chromium": "apt-get install chromium",
+    "chromium": "apt-get install chromium-headless-shell",
     "java": "apt-get install default-jre-headless",
     "numba": "pip install numba",
     "pandas": "pip install pandas",

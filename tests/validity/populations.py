@@ -7,7 +7,7 @@ makes them correlated, as on every real test set.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy import special
@@ -28,7 +28,7 @@ class Population:
 
     Attributes:
         name: What it is, for the table.
-        truth: The population's score of every system, which says which systems are equal.
+        truths: The population's score of every system, which says which systems are equal, or what computes it.
         draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
         score, quotient, family, lower_is_better, units, strata, answers_to: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
@@ -39,7 +39,7 @@ class Population:
     """
 
     name: str
-    truth: tuple[float, ...]
+    truths: tuple[float, ...] | Callable[[], tuple[float, ...]]
     draw: Callable[[np.random.Generator, int], np.ndarray]
     score: Callable[[np.ndarray], np.ndarray] | None = None
     quotient: tuple | None = None
@@ -53,6 +53,11 @@ class Population:
     judged: bool = False
     factors: tuple[dict[str, str], ...] | None = None
     unequal: bool = False
+
+    @cached_property
+    def truth(self):
+        """The population's score of every system, computed where a row asks: not where the suite looks for rows."""
+        return self.truths() if callable(self.truths) else self.truths
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -216,7 +221,7 @@ def few_spans(units):
 
 def translations(units, qualities=(0.7, 0.7)):
     """BLEU's statistics of segments that are as hard for all systems; every n-gram is of matched (n-1)-grams."""
-    return Population(f"BLEU, {units} segments", tuple(_limit(quality) for quality in qualities),
+    return Population(f"BLEU, {units} segments", lambda: tuple(map(_limit, qualities)),
                       lambda rng, runs: _segments(rng, runs, units, qualities), BLEU().score, family="bleu")
 
 

@@ -109,7 +109,7 @@ def of_studies():
                      lambda rng, units=units: one_sided(rng, 10, units))
         yield Row(f"skewed-replicability-{units}", null, TooMany("bonferroni"), (Rate(0.09, 0.3, "any error"),),
                   2000, 0)
-    rare = replace(binary(25), truth=(0.1, 0.0), name="one of 10 items won by A, none by B, 25 items", draw=lambda rng,
+    rare = replace(binary(25), truths=(0.1, 0.0), name="one of 10 items won by A, none by B, 25 items", draw=lambda rng,
                    runs: over_one(np.stack([rng.random((runs, 25)) < 0.1, np.zeros((runs, 25))], -1).astype(float)))
     yield Row("rare-25-equivalence-score", rare, EquivalenceP(0.1), (Size(0.05, 0.0718, 0.0718),), 10_000, 0)
     for units, covered in ((200, 0.865), (500, 0.955)):  # the binomial quantiles of what was observed, by summation

@@ -11,13 +11,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Engine, create_engine
-from sqlalchemy.engine import URL
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
-from sqlalchemy.util import LRUCache
 
 from registry.store.files.failures import FAILURES
 from registry.store.rows import driver_of
@@ -44,9 +43,7 @@ _SMALL = 5 * 2**20
 
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
-# Statements are compiled once a process, and not anew for every opening, where one dialect asks for them.
-_compiled: LRUCache[Any, Any] = LRUCache(500)
-_dialects: dict[str, Dialect] = {}
+_asked: dict[str, Any] = {}  # how the file is opened that is opened now
 
 
 def is_open(path: Path) -> bool:
@@ -61,24 +58,30 @@ def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: 
 
     Who reads waits up to `commit` seconds more for a commit to be done.
     """
-    engine = create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool,
-                           pool_reset_on_return=None,  # transactions end here, and a failed file cannot roll back
-                           connect_args={"read_only": read_only, "config": config})
-    engine.dialect = _dialects.get(engine.dialect.name, engine.dialect)
-    engine.update_execution_options(compiled_cache=_compiled)
+    asked = {"database": str(path), "read_only": read_only, "config": config}
+    connection = _patiently(path, asked, patience, commit if read_only else 0)
     try:
-        connection = _patiently(engine, path, patience, commit if read_only else 0)
-        try:
-            yield connection
-        finally:
-            with opening:
-                connection.close()
-                _opened[path] -= 1
+        yield connection
     finally:
-        engine.dispose()
+        with opening:
+            connection.close()
+            _opened[path] -= 1
 
 
-def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Connection:
+@cache
+def _engine() -> Engine:
+    """The one engine of a process: it compiles a statement once, whatever file it is for."""
+    engine = create_engine("duckdb://", poolclass=NullPool,
+                           pool_reset_on_return=None)  # transactions end here, and a failed file cannot roll back
+    event.listen(engine, "do_connect", _connect)
+    return engine
+
+
+def _connect(dialect: Dialect, *_: object) -> Any:
+    return dialect.connect(**_asked)
+
+
+def _patiently(path: Path, asked: dict[str, Any], patience: float, commit: float) -> Connection:
     deadline = time.monotonic() + patience
     while True:
         if commit > 0:
@@ -89,12 +92,12 @@ def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Co
         try:
             with opening:
                 before = _identity(path)
-                connection = engine.connect()
+                _asked.update(asked)
+                connection = _engine().connect()
                 if before not in (None, _identity(path)):  # by a file that took its place while this one was opened
                     connection.close()
                     continue
                 _opened[path] += 1
-                _dialects.setdefault(engine.dialect.name, engine.dialect)
                 return connection
         except FAILURES as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:

@@ -16,7 +16,7 @@ VIEWPORT = {"width": 1280, "height": 720}
 
 @pytest.fixture(scope="package")
 def browser():
-    need("chromium")
+    need("chromium", there=chromium.PATH is not None)
     with chromium.launched() as found:
         yield found
 
