@@ -89,7 +89,7 @@ class Jar:
         if java is None:
             raise InputError("METEOR needs Java, and there is no program `java`: install a Java runtime (Debian: "
                              "apt-get install default-jre-headless)")
-        command = [java, "-Xmx2G", "-jar", str(_archive()), "-", "-", "-stdio", *self._options]
+        command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-jar", str(_archive()), "-", "-", "-stdio", *self._options]
         self._told = TemporaryFile()  # noqa: SIM115  (a pipe that nobody reads would stop the program when it is full)
         return Popen(command, stdin=PIPE, stdout=PIPE, stderr=self._told, start_new_session=True)  # noqa: S603
 

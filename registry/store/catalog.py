@@ -49,13 +49,13 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
 
 def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
     """The one row of that type with these values, or None."""
-    row = connection.execute(select(*kind.columns()).filter_by(**values)).one_or_none()
+    row = connection.execute(kind.query(*values), values).one_or_none()
     return None if row is None else kind.of(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
     """The one row of that type with these values, which is known to be there."""
-    return kind.of(connection.execute(select(*kind.columns()).filter_by(**values)).one())
+    return kind.of(connection.execute(kind.query(*values), values).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:

@@ -62,6 +62,11 @@ class Ledger:
         self._known[row.test_set_id, (row.team, row.system, row.version)] = row
         self._same[row.test_set_id, row.digest].append(row)
 
+    @property
+    def submissions(self) -> list[NamedSubmission]:
+        """All submissions to the task, in the order of time."""
+        return list(self._known.values())
+
     def has_team(self, name: str) -> bool:
         """Whether there is a team of that name."""
         return (models.team, self._task_id, name) in self._ids

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Column, Select, Table, bindparam, select
 
 from registry.store import models
 
@@ -29,6 +30,12 @@ class CatalogRow:
     def columns(cls) -> list[Column[Any]]:
         """The columns of the table that are its fields."""
         return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]
+
+    @classmethod
+    @cache
+    def query(cls, *names: str) -> Select[Any]:
+        """The query for the rows with given values of these columns; to make it takes as long as to answer it."""
+        return select(*cls.columns()).where(*(cls.table.c[name] == bindparam(name) for name in names))
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Self:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -34,6 +35,7 @@ def migrations() -> Path:
     return package / "migrations" if (package / "migrations").is_dir() else beside
 
 
+@cache
 def revisions() -> list[str]:
     """Every revision that this program knows, oldest first."""
     return sorted(file.name.partition("_")[0] for file in (migrations() / "versions").glob("[0-9]*.py"))

@@ -56,7 +56,7 @@ class Population:
 
     @cached_property
     def truth(self):
-        """The population's score of every system, computed where a row asks: not where the suite looks for rows."""
+        """The score of every system, computed when a row asks for it."""
         return self.truths() if callable(self.truths) else self.truths
 
     def sample(self, rng, runs):
@@ -181,8 +181,7 @@ def skewed(units, gains=(0.0, 0.0), correlation=0.5):
 def lopsided(units):
     """Equal means, but not exchangeable: exponential scores against nearly constant ones."""
     def draw(rng, runs):
-        return over_one(np.stack(
-            [rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1), 9)
+        return over_one(np.stack([rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1), 9)
 
     return ratio(f"equal means, skewed difference, {units} items", (1.0, 1.0), draw)
 
@@ -240,8 +239,7 @@ def _segments(rng, runs, units, qualities):
 @cache
 def _limit(quality):
     """BLEU of a test set without end; of 100,000 segments it errs by a fiftieth of what one of 200 does, or less."""
-    sums = _segments(np.random.default_rng(0), 1, 100_000, (quality,)).sum(axis=(0, 1))
-    return float(BLEU().score(sums.astype(float))[0])
+    return float(BLEU().score(_segments(np.random.default_rng(0), 1, 100_000, (quality,)).sum(axis=(0, 1)) * 1.0)[0])
 
 
 def documents(units, accuracies=(0.7, 0.7), share=0.3):
@@ -249,8 +247,7 @@ def documents(units, accuracies=(0.7, 0.7), share=0.3):
 
     `share` is how much of a system's latent ease is its document's.
     """
-    sizes = np.resize([2, 14, 8, 5, 11], units)
-    of = np.repeat(np.arange(units), sizes)
+    of = np.repeat(np.arange(units), np.resize([2, 14, 8, 5, 11], units))
 
     def draw(rng, runs):
         document = rng.standard_normal((runs, units, len(accuracies)))[:, of]

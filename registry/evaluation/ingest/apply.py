@@ -231,8 +231,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
     """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
-    others = [row for row in catalog.submissions(ingest.connection, ingest.task_id)
-              if row.full_name not in declared_names]
+    others = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
     part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
     others = [row for row in others if f"{ingest.slug}/{row.full_name}" in part]
     for row in others:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -26,30 +25,36 @@ def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
 
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
     """Log p of a statistic that is Student's t under the null; positive favours A."""
-    from scipy.stats import t as student
+    from scipy.special import stdtr
 
     x = extremity(t, alternative)
-    log_tail = _log_tail(student, degrees, x, (degrees + 1) * x / (degrees + x * x))
+    below, above = float(stdtr(degrees, x)), float(stdtr(degrees, -x))
+    log_tail = _log_tail(below, above, "t", degrees, x, (degrees + 1) * x / (degrees + x * x))
     return min(0.0, math.log(2) + log_tail) if alternative == "two-sided" else log_tail
 
 
 def log_chi_squared_p(statistic: float, degrees: int) -> float:
     """Log p of a statistic that is chi-squared under the null."""
-    from scipy.stats import chi2
+    from scipy.special import chdtr, chdtrc
 
-    return _log_tail(chi2, degrees, statistic, 0.5 - (degrees / 2 - 1) / statistic if statistic else 0.5)
+    below, above = float(chdtr(degrees, statistic)), float(chdtrc(degrees, statistic))
+    rate = 0.5 - (degrees / 2 - 1) / statistic if statistic else 0.5
+    return _log_tail(below, above, "chi2", degrees, statistic, rate)
 
 
-def _log_tail(law: Any, degrees: float, x: float, rate: float) -> float:
-    """The logarithm of P(X >= x), also where the probability underflows and scipy's is -inf.
+def _log_tail(below: float, above: float, law: str, degrees: float, x: float, rate: float) -> float:
+    """The logarithm of P(X >= x), which is `above`, also where this underflows; `below` is P(X <= x).
 
-    There the density is integrated relative to that at x, where it falls at this `rate`.
+    There the density of scipy's `law` is integrated relative to that at x, where it falls at this `rate`.
     """
+    if above >= 0.5:
+        return float(np.log1p(-below))
+    if above > 0 and (found := float(np.log(above))) > -700:
+        return found
+    from scipy import stats  # late, as few need it: it takes half a second to import
     from scipy.integrate import quad
 
-    found = float(law.logsf(x, degrees))
-    if found > -700:
-        return found
-    start = float(law.logpdf(x, degrees))
-    area, _ = quad(lambda y: math.exp(float(law.logpdf(x + y / rate, degrees)) - start), 0, math.inf)
+    log_density = getattr(stats, law).logpdf
+    start = float(log_density(x, degrees))
+    area, _ = quad(lambda y: math.exp(float(log_density(x + y / rate, degrees)) - start), 0, math.inf)
     return start + math.log(area / rate)

@@ -56,14 +56,14 @@ class Concealed:
 
 
 NOTHING = Concealed({}, {}, ())
+_DEADLINES = select(*(models.task.c[name] for name in ("task_id", "slug", "anonymous_until", "blind_until"))).order_by(
+    models.task.c.task_id)
 
 
 def concealed(connection: Connection, at: datetime | None = None) -> Concealed:
     """What is hidden now, or `at` another time in UTC."""
     at = at or now()
-    task = models.task
-    rows = connection.execute(select(task.c.task_id, task.c.slug, task.c.anonymous_until, task.c.blind_until)
-                              .order_by(task.c.task_id)).all()
+    rows = connection.execute(_DEADLINES).all()
     blind = [row for row in rows if row.blind_until is not None and row.blind_until > at]
     return Concealed({row.slug: row.task_id for row in rows
                       if row.anonymous_until is not None and row.anonymous_until > at},
