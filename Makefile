@@ -3,8 +3,6 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-# One more than processors: tests also wait, for other processes, files and browsers; two more take a fifth longer.
-WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 DEMO_DB := .venv/demo.duckdb
 
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
@@ -31,7 +29,7 @@ quick: .venv/.installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
-# All at once: mypy would leave all cores but one idle.
+# All at once: not all processors are busy while the suite begins.
 test: .venv/.installed
 	@$(MAKE) --no-print-directory --jobs=3 lint types suite
 
@@ -39,12 +37,12 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 
 types: .venv/.installed
-	$(BIN)/mypy --strict registry
+	MYPY_NUM_WORKERS=auto $(BIN)/mypy --strict registry
 
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
 	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -qq >/dev/null || true  # so is what pytest makes of the tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n logical --dist worksteal
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.
 docs: .venv/.installed
