@@ -29,7 +29,7 @@ quick: .venv/.installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
-# All at once: not all processors are busy while the suite begins.
+# All at once; the types are checked while tests wait.
 test: .venv/.installed
 	@$(MAKE) --no-print-directory --jobs=3 lint types suite
 
@@ -37,11 +37,10 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 
 types: .venv/.installed
-	MYPY_NUM_WORKERS=auto $(BIN)/mypy --strict registry
+	MYPY_NUM_WORKERS=auto nice $(BIN)/mypy --strict registry
 
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
-	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -qq >/dev/null || true  # so is what pytest makes of the tests
 	$(BIN)/pytest -n logical --dist worksteal
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.
