@@ -43,7 +43,7 @@ _SMALL = 5 * 2**20
 
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
-_asked: dict[str, Any] = {}  # how the file is opened that is opened now
+_asked: dict[str, Any] = {}  # what the engine opens next, and how; for whoever holds the lock
 
 
 def is_open(path: Path) -> bool:
