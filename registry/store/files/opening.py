@@ -43,7 +43,7 @@ _SMALL = 5 * 2**20
 
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
-_asked: dict[str, Any] = {}  # what the engine opens next, and how; for whoever holds the lock
+_asked: list[dict[str, Any]] = []  # what the engine opens next, and how; for whoever holds the lock
 
 
 def is_open(path: Path) -> bool:
@@ -78,7 +78,9 @@ def _engine() -> Engine:
 
 
 def _connect(dialect: Dialect, *_: object) -> Any:
-    return dialect.connect(**_asked)
+    if not _asked:  # SQLAlchemy would open a lost connection again, without the tables that hide names from it
+        raise RuntimeError("a connection to a registry that was lost is not opened again")
+    return dialect.connect(**_asked.pop())
 
 
 def _patiently(path: Path, asked: dict[str, Any], patience: float, commit: float) -> Connection:
@@ -92,7 +94,7 @@ def _patiently(path: Path, asked: dict[str, Any], patience: float, commit: float
         try:
             with opening:
                 before = _identity(path)
-                _asked.update(asked)
+                _asked.append(asked)
                 connection = _engine().connect()
                 if before not in (None, _identity(path)):  # by a file that took its place while this one was opened
                     connection.close()
