@@ -51,14 +51,24 @@ class Examples:
 
 def pytest_configure(config):
     """Matrix products have one thread: several wait for each other while the suite's other processes compute."""
+    gc.set_threshold(*UNSEARCHED)  # searches for garbage are as rare as in the program
     config.pluginmanager.register(Examples())  # here it would not be asked of files outside of this folder
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is loaded later, and in other processes
     threadpool_limits(1, "blas")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Every other process begins with the last folder: what one has compiled in a new checkout, others need not."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and os.environ.get("PYTEST_XDIST_WORKER", "0")[-1] in "13579":
+        report.result.reverse()
+    return report
+
+
 def pytest_collection_modifyitems(items):
-    """What takes long comes first, so that no worker is left with it at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """What takes long comes first, so that no worker is left with it at the end; all processes have the same order."""
+    items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -68,12 +78,8 @@ def pytest_collect_file():
 
 
 def pytest_collection_finish():
-    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it.
-
-    Other searches are as rare as in the program.
-    """
+    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it."""
     gc.freeze()
-    gc.set_threshold(*UNSEARCHED)
 
 
 def pytest_terminal_summary(terminalreporter):

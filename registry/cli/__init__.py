@@ -17,7 +17,7 @@ __all__ = ["app", "main"]
 
 # New objects between two searches for cyclic garbage, and searches until older objects are searched too. Python's own
 # 700 and 10 are for programs that make such garbage: imports and readers make many objects that all stay.
-UNSEARCHED = (50_000, 20, 100)
+UNSEARCHED = (200_000, 20, 100)
 
 
 def main() -> None:

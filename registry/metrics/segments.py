@@ -7,7 +7,7 @@ holds the two scores together. The order of references is part of the metric: ch
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -31,12 +31,13 @@ class _SegmentMetric(ReferenceMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
-        found = _engine(self, references)._extract_corpus_statistics(texts(answers), None)
-        return self.columns(np.array(found, dtype=np.float64).reshape(len(items), -1))
+        return _extracted(self, references, texts(answers))
 
-    def columns(self, found: Floats) -> Floats:
-        """Lay sacrebleu's statistics out as the family's columns."""
-        return found
+
+def _extracted(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...], segments: Sequence[str]) -> Floats:
+    """The statistics that sacrebleu's own metric extracts, [segments, its columns]."""
+    found = _engine(metric, references)._extract_corpus_statistics(segments, None)
+    return np.array(found, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
@@ -104,8 +105,19 @@ class ChrF(_SegmentMetric):
     def words(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
 
-    def columns(self, found: Floats) -> Floats:
-        """Characters from the first column on, words from the nineteenth."""
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Characters from the first column on, words from the nineteenth.
+
+        Of several references the first that gives a segment its highest score counts, as sacrebleu has it.
+        """
+        segments = tuple(texts(answers))
+        by_reference = [_of_one_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
+                                          segments) for name in self.references]
+        found = by_reference[0]
+        if len(by_reference) > 1:
+            score = _engine(self, ((),))._compute_f_score
+            best = np.argmax([[score(row) for row in of.tolist()] for of in by_reference], axis=0)
+            found = np.choose(best[:, np.newaxis], by_reference)
         laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
         laid[:, :3 * self.char_order] = found[:, :3 * self.char_order]
         laid[:, 18:18 + 3 * self.word_order] = found[:, 3 * self.char_order:]
@@ -123,6 +135,12 @@ class ChrF(_SegmentMetric):
         precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
         weight = self.beta**2
         return share(100 * (1 + weight) * precision * recall, weight * precision + recall, 0.0)
+
+
+@lru_cache(maxsize=4)
+def _of_one_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
+    """The statistics against one reference, which several metrics of a task may have: half of the work where two do."""
+    return _extracted(metric, (reference,), segments)
 
 
 class TER(QuotientMetric, _SegmentMetric):
