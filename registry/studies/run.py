@@ -1,8 +1,8 @@
 """Studies of a task: found where they were made before, else made, and kept with their provenance where they can be.
 
-What is asked is looked up at once, in one transaction. The database is open again while statistics are loaded and while
-something is kept, never while a study computes. What a study has done is kept from time to time, so one that was
-interrupted goes on where it was.
+What is asked is looked up at once, in one transaction, and the statistics of the first study that is to be made are
+loaded in it. The database is open again while those of others are loaded and while something is kept, never while a
+study computes. What a study has done is kept from time to time, so one that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -93,6 +93,13 @@ class Archive:
             self.refused = str(error)
 
 
+class Loaded(NamedTuple):
+    """What a study is made of, with its parts that were kept; `case` is None where there is nothing to study."""
+
+    parts: Parts
+    case: Any
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
     """A study of one subject, with what was found of it; `is_anonymous` where systems have pseudonyms in it."""
@@ -115,13 +122,24 @@ class Question:
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
                    studies.parts_of(connection, digest), is_anonymous)
 
-    def answer(self, archive: Archive) -> StudyResult | None:
-        """Give what was found, or make the study and keep it; None where there is nothing to study."""
+    def load(self, archive: Archive, connection: Connection) -> Loaded:
+        """Load what the study is to be made of."""
+        parts = Parts(dict(self.parts), partial(archive.keep_parts, self.digest), self.request.execution.progress)
+        return Loaded(parts, self.subject.load(connection, parts))
+
+    def answer(self, archive: Archive, loaded: Loaded | None = None) -> StudyResult | None:
+        """Give what was found, or make the study and keep it; None where there is nothing to study.
+
+        Args:
+            archive: Where it is kept.
+            loaded: What it is made of; None: it is loaded.
+        """
         if self.found is not None:
             return self._result(self.found.result, self.found.signature, made=False)
-        parts = Parts(dict(self.parts), partial(archive.keep_parts, self.digest), self.request.execution.progress)
-        with archive.database.reading() as connection:
-            case = self.subject.load(connection, parts)
+        if loaded is None:
+            with archive.database.reading() as connection:
+                loaded = self.load(archive, connection)
+        parts, case = loaded
         if case is None:
             return None
         try:
@@ -180,7 +198,9 @@ def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str
     """
     with archive.database.reading() as connection:
         asked = questions(connection, study, choice, given, execution)
-    answers = [answer for question in asked if (answer := question.answer(archive)) is not None]
+        loaded = {question: question.load(archive, connection) for question in asked[:1] if question.found is None}
+    found = [question.answer(archive, loaded.pop(question, None)) for question in asked]
+    answers = [answer for answer in found if answer is not None]
     if not answers:
         raise MismatchError(f"there is nothing to compare: no board has {counted(study.least, 'system')} that are "
                             "scored; `registry submit` brings one in, and `registry score` scores it")
