@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from registry.arrays import Floats, Ints
 from registry.judged import WEIGHT
 from registry.significance.matrix import Matrix, StatisticMatrix
+from registry.significance.units import ROUNDING
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
 _BAR = NormalDist().inv_cdf(1 - LEVEL / 2)
@@ -102,7 +103,7 @@ def mixed(pairs: SystemPairs) -> Iterator[Caution]:
     sums, a, b = found.under, found.a, found.b
     if (sums == sums[0]).all():
         return
-    products = sum((some.T @ some for some in found.residuals()), start=np.zeros((len(sums),) * 2))
+    products = sum((some.T @ some for some, _ in found.residuals()), start=np.zeros((len(sums),) * 2))
     alone_a, alone_b, both = products[a, a], products[b, b], products[a, b]
     d_a, d_b = sums[a], sums[b]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -222,19 +223,22 @@ class _Differences(NamedTuple):
         a, b = places.reshape(2, -1)
         return cls(pairs.matrix, systems.tolist(), over, under, a, b)
 
-    def residuals(self) -> Iterator[Floats]:
-        """What each unit has above its share of each score, [some units, systems]."""
+    def residuals(self) -> Iterator[tuple[Floats, Floats]]:
+        """What each unit has above its share of each score, and the size of both, [some units, systems] each."""
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self.over / self.under
             for over, under in self.matrix.parts_by_block(self.systems):
-                yield over - scores * under
+                shares = scores * under
+                sizes = np.abs(over) + np.abs(shares)
+                yield _without_rounding(over - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
         """What each unit moves each score by, but for what it does to all alike, [some units, systems]."""
-        for residuals in self.residuals():
+        for residuals, sizes in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
-                influences = residuals / self.under
-            yield influences - np.nan_to_num(influences[:, :1])
+                influences, sizes = residuals / self.under, sizes / np.abs(self.under)
+                yield _without_rounding(influences - np.nan_to_num(influences[:, :1]),
+                                        sizes + np.nan_to_num(sizes[:, :1]))
 
     def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
         """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
@@ -267,3 +271,9 @@ class _Differences(NamedTuple):
                 above = differences.mean(axis=0) - np.median(differences, axis=0)
                 found[at:at + some] = np.sqrt(len(differences)) * above / differences.std(axis=0)
         return found
+
+
+def _without_rounding(differences: Floats, sizes: Floats) -> Floats:
+    """Differences of numbers of these sizes, in place: 0 where they are no more than rounding."""
+    differences[np.abs(differences) <= ROUNDING * sizes] = 0
+    return differences

@@ -126,6 +126,20 @@ def test_identical_systems_and_right_or_wrong_ones_are_none_of_them():
         assert not any("swaps understate" in said or "skewed" in said for said in misuses(test, labels))
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_what_differs_by_rounding_alone_is_none_of_them(seed):
+    """One system gains as much in every unit as in all, another is the first one twice as long: nothing is skewed."""
+    rng = np.random.default_rng(seed)
+    under = rng.integers(1, 5, 6)
+    over, times = rng.integers(0, 5, 6), rng.integers(1, 50)
+    systems = [(over, under), (over + under, under), (2 * over, 2 * under), (3 * under, under), (3 * under, 7 * under)]
+    pairs = SystemPairs.every(matrix(np.transpose(systems, (2, 0, 1)) * times))
+    one_sided = skewed(pairs, one_sided=True)
+    assert not [of for of in (*mixed(pairs), *skewed(pairs), *one_sided, *asymmetric(pairs))
+                for pair in ((0, 1), (0, 2), (1, 2), (3, 4))
+                if of.where[(pairs.a == pair[0]) & (pairs.b == pair[1])].any()]
+
+
 def test_a_pair_has_its_caution_as_a_note_and_a_board_as_a_warning():
     sample = unequal_f1(60).sample(np.random.default_rng(3), 1)
     plain, studentized = (test.run(sample.matrix, [(0, 1)], Settings(resamples=99))[0]
