@@ -1,4 +1,4 @@
-"""What arrays hold: numbers, whole numbers, or flags; and shares of numbers."""
+"""What arrays hold: numbers, whole numbers, or flags; shares of numbers, and what is rounding."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
 
 
 def share(over: Floats, under: Floats, undefined: float = math.nan) -> Floats:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from registry.arrays import Ints
+from registry.arrays import ROUNDING, Ints
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.significance.cautions.judges import judged_items, n_telling
@@ -36,7 +36,6 @@ from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.units import ROUNDING
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 UNEVEN_CROSSED = {"all": 40, "items": 120}  # units of equal weight below which uneven ones make it reject too often

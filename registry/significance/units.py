@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import ROUNDING, Flags, Floats
 from registry.families import FINEST
 from registry.significance.base import Observed, ObservedPairs
 from registry.significance.matrix import Matrix, additive
 
-ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
 _FEW = 128  # units of a pair that are looked at, at a time
 
 

@@ -24,10 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import Floats, Ints
+from registry.arrays import ROUNDING, Floats, Ints
 from registry.judged import WEIGHT
 from registry.significance.matrix import Matrix, StatisticMatrix
-from registry.significance.units import ROUNDING
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
 _BAR = NormalDist().inv_cdf(1 - LEVEL / 2)

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from registry.arrays import Flags, Ints
+from registry.arrays import ROUNDING, Flags, Ints
 from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.units import ROUNDING
 
 _ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %
 _FEW = 20  # units below which that is so of Pearson's r

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from registry.arrays import Floats, Ints
+from registry.arrays import ROUNDING, Floats, Ints
 from registry.significance.base import Pair, Settings
 from registry.significance.correlations.coefficients import weighted_kendall, weighted_pearson, weighted_spearman
 from registry.significance.correlations.swaps import (
@@ -27,7 +27,7 @@ from registry.significance.correlations.swaps import (
 )
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
-from registry.significance.units import ROUNDING, midranks
+from registry.significance.units import midranks
 
 Used = TypeVar("Used")
 OfUnits = TypeVar("OfUnits", Floats, Bits)

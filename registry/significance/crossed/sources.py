@@ -20,8 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from registry.arrays import Floats
-from registry.significance.units import ROUNDING
+from registry.arrays import ROUNDING, Floats
 
 Axes = tuple[int, ...]  # of a table, in order: 0 are the units
 

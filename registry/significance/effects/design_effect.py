@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import ROUNDING, Floats
 from registry.significance.base import Pair
 from registry.significance.intervals.influence import influences
 from registry.significance.matrix import Matrix
-from registry.significance.units import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)

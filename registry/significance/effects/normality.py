@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.arrays import Floats
-from registry.significance.units import ROUNDING
+from registry.arrays import ROUNDING, Floats
 
 LARGEST_SHAPIRO = 5000  # units up to which Royston fitted the p-value of Shapiro and Wilk's test
 

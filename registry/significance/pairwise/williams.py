@@ -9,14 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import Flags, Floats, Ints
+from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, SystemPairs
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.units import ROUNDING
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
 RANKS = "approximate for ranks: rejects too often where correlations are high; permutation does not"

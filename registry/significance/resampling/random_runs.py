@@ -14,7 +14,7 @@ from itertools import combinations, groupby, islice
 
 import numpy as np
 
-from registry.arrays import Floats
+from registry.arrays import ROUNDING, Floats
 from registry.errors import counted
 from registry.identity import digest_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
@@ -22,7 +22,6 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
 from registry.significance.resampling.exceedances import count_reaching, monte_carlo_tail
 from registry.significance.results import Tails
-from registry.significance.units import ROUNDING
 
 LABELLED = 2**17  # labellings up to which each is tried
 LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
