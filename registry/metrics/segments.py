@@ -139,7 +139,7 @@ class ChrF(_SegmentMetric):
 
 @lru_cache(maxsize=4)
 def _of_one_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
-    """The statistics against one reference, which several metrics of a task may have: half of the work where two do."""
+    """The statistics against one reference, which several metrics of a task may have."""
     return _extracted(metric, (reference,), segments)
 
 

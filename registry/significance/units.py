@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from registry.arrays import ROUNDING, Flags, Floats
+from registry.arrays import ROUNDING, Flags, Floats, without_rounding
 from registry.families import FINEST
 from registry.significance.base import Observed, ObservedPairs
 from registry.significance.matrix import Matrix, additive
@@ -94,9 +94,7 @@ def linearized(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(things != 0, over / things, np.nan)
         expected = under * (whole(shares) / things)
-    moved = shares - expected
-    moved[np.abs(moved) <= ROUNDING * (np.abs(shares) + np.abs(expected))] = 0  # every cell has the system's score
-    return np.asarray(moved)
+    return without_rounding(shares - expected, np.abs(shares) + np.abs(expected))  # 0 where all have the system's score
 
 
 def midranks(values: Floats, slack: float = 0.0) -> Floats:

@@ -198,7 +198,8 @@ def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str
     """
     with archive.database.reading() as connection:
         asked = questions(connection, study, choice, given, execution)
-        loaded = {question: question.load(archive, connection) for question in asked[:1] if question.found is None}
+        new = [question for question in asked if question.found is None]
+        loaded = {question: question.load(archive, connection) for question in new[:1]}
     found = [question.answer(archive, loaded.pop(question, None)) for question in asked]
     answers = [answer for answer in found if answer is not None]
     if not answers:

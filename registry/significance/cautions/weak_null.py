@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import ROUNDING, Floats, Ints
+from registry.arrays import Floats, Ints, without_rounding
 from registry.judged import WEIGHT
 from registry.significance.matrix import Matrix, StatisticMatrix
 
@@ -229,15 +229,16 @@ class _Differences(NamedTuple):
             for over, under in self.matrix.parts_by_block(self.systems):
                 shares = scores * under
                 sizes = np.abs(over) + np.abs(shares)
-                yield _without_rounding(over - shares, sizes), sizes
+                yield without_rounding(over - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
         """What each unit moves each score by, but for what it does to all alike, [some units, systems]."""
         for residuals, sizes in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
                 influences, sizes = residuals / self.under, sizes / np.abs(self.under)
-                yield _without_rounding(influences - np.nan_to_num(influences[:, :1]),
-                                        sizes + np.nan_to_num(sizes[:, :1]))
+                moved = without_rounding(influences - np.nan_to_num(influences[:, :1]),
+                                         sizes + np.nan_to_num(sizes[:, :1]))
+            yield moved
 
     def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
         """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
@@ -270,9 +271,3 @@ class _Differences(NamedTuple):
                 above = differences.mean(axis=0) - np.median(differences, axis=0)
                 found[at:at + some] = np.sqrt(len(differences)) * above / differences.std(axis=0)
         return found
-
-
-def _without_rounding(differences: Floats, sizes: Floats) -> Floats:
-    """Differences of numbers of these sizes, in place: 0 where they are no more than rounding."""
-    differences[np.abs(differences) <= ROUNDING * sizes] = 0
-    return differences
