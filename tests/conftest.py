@@ -51,7 +51,7 @@ class Examples:
 
 def pytest_configure(config):
     """Matrix products have one thread: several wait for each other while the suite's other processes compute."""
-    gc.set_threshold(10**6, *UNSEARCHED[1:])  # hypothesis keeps many objects: they would be looked through in vain
+    gc.set_threshold(10**7, *UNSEARCHED[1:])  # hypothesis keeps many objects: they would be looked through in vain
     config.pluginmanager.register(Examples())  # here it would not be asked of files outside of this folder
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is loaded later, and in other processes
     threadpool_limits(1, "blas")
