@@ -13,7 +13,8 @@ from tests.conftest import ROOT
 
 STEP = re.compile(r"^`(?P<path>[^`\n]+)`(?:, [^\n]*)?:\n|^```(?P<kind>python|diff)\n(?P<code>.*?)^```$", re.M | re.S)
 # what looks at every module, metric, reader and test
-OF_ALL = ("tests/test_layers.py", "tests/test_values.py", "tests/significance/test_units.py")
+OF_ALL = ("tests/test_layers.py", "tests/test_values.py", "tests/significance/test_units.py",
+          "tests/significance/test_conformance.py::test_equal_units_of_unequal_statistics_are_equal")
 
 
 def steps():
