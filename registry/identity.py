@@ -77,6 +77,20 @@ def digest_array(array: NDArray[Any]) -> str:
     return "sha256:" + state.hexdigest()
 
 
+SALTED = "salted-"  # how a digest begins that only its salt leads to
+
+
+def salt_digest(plain: str, salt: str | None) -> str:
+    """Return a digest that nobody without the salt can compute from a guess; without a salt the digest itself.
+
+    `registry.releases.tables` does the same in SQL.
+
+    >>> salt_digest("sha256:e3b0", None), salt_digest("sha256:e3b0", "5f")[:20]
+    ('sha256:e3b0', 'salted-sha256:c8ef74')
+    """
+    return plain if salt is None else SALTED + digest(f"{salt}:{plain}".encode())
+
+
 def short(digested: str) -> str:
     """The eight hexadecimal digits of a digest that people read."""
     return digested.partition(":")[2][:8]

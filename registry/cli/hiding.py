@@ -65,6 +65,7 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
     from registry.store import catalog
     from registry.store.listings import teams
     from registry.store.log.journal import Journal
+    from registry.store.rows import has_row
     from registry.store.working.session import writing
 
     journal = Journal("reveal" if until is None else "hide", {"task": task, "until": until and str(until)},
@@ -73,5 +74,10 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
         (row,) = catalog.tasks(session.connection, task)
         set_hiding(session.connection, journal, row, column, until)
         found = teams(session.connection)
+        has_old_boards = until is not None and row.salt is None and has_row(
+            session.connection, f"comparison JOIN test_set USING (test_set_id) WHERE task_id = {row.task_id}")
     say_end(changed=journal.changed, dry_run=dry_run)
+    if has_old_boards:
+        say(f"note: the ids of earlier boards confirm guesses at names, so these boards are hidden; `registry compare "
+            f"{task}` makes new ones")
     return found

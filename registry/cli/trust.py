@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.guide import names
 from registry.cli.options import Db, OutputFormat, database, organiser
 from registry.errors import InputError, MismatchError, counted
-from registry.identity import short
+from registry.identity import SALTED, short
 
 if TYPE_CHECKING:
     from registry.evaluation.verifying.verify import Verified
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Form = Literal["table", "md", "json"]
 
-_DIGEST = len("sha256:") + 64
+_DIGEST = re.compile(rf"({SALTED})?sha256:[0-9a-f]{{64}}")
 
 
 def verify(
@@ -167,5 +168,4 @@ def _short(value: Any) -> Any:
         return round(value, 4)
     if isinstance(value, datetime):
         return str(value.replace(microsecond=0))
-    whole = isinstance(value, str) and value.startswith("sha256:") and len(value) == _DIGEST
-    return short(value) if whole else value
+    return short(value) if isinstance(value, str) and _DIGEST.fullmatch(value) else value

@@ -38,6 +38,7 @@ class PastDatabase(Database):
         moment = moment_of(connection, self._at)
         past.shadow(connection, moment.entry)
         notes = _set_back_tasks(connection, moment.entry)
+        past.set_back_salts(connection, moment.entry)
         past.set_back_gold(connection, moment.entry)
         notes += past.set_back_submissions(connection, moment.entry)
         past.set_back_comparisons(connection, moment.entry)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
+from registry.identity import salt_digest
 from registry.leaderboards.details.load import NO_DETAILS, Details, details
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
@@ -23,9 +24,9 @@ from registry.store.row_types import TaskRow
 
 _COMPUTING = ("python", "numpy", "scipy")
 _ORIGINS = text("""
-    SELECT comparison_id, comparison.created_at, test_set.name AS test_set, gold.digest AS gold, run.code_version,
-        run.environment
-    FROM comparison JOIN test_set USING (test_set_id) JOIN run ON run.run_id = comparison.run_id
+    SELECT comparison_id, comparison.created_at, test_set.name AS test_set, gold.digest AS gold, task.salt,
+        run.code_version, run.environment
+    FROM comparison JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN run ON run.run_id = comparison.run_id
     JOIN gold_revision AS gold ON gold.gold_revision_id = comparison.gold_revision_id
     WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
 
@@ -194,7 +195,8 @@ def _about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> Tas
     there = json.loads(last.environment)
     packages = {name: there[name] for name in _COMPUTING if name in there}
     return TaskAbout(declared, f"{last.created_at:%Y-%m-%d}", {"evalregistry": last.code_version, **packages},
-                     {of.test_set: of.gold for of in sorted(origins, key=lambda of: of.comparison_id)}, anonymous)
+                     {of.test_set: salt_digest(of.gold, of.salt) for of in sorted(
+                         origins, key=lambda of: of.comparison_id)}, anonymous)
 
 
 def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:

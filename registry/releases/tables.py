@@ -14,7 +14,9 @@ from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.families import FAMILIES
+from registry.identity import SALTED
 from registry.leaderboards.stale import stale
+from registry.manifest import stored_manifest
 from registry.store.files.failures import explaining
 from registry.store.hiding.concealment import concealed_of
 from registry.store.row_types import TaskRow
@@ -26,10 +28,12 @@ OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remar
 
 _SCOPE = """
     SET VARIABLE released_task = {task};
+    CREATE TEMP MACRO salt_digest(plain) AS {salted};
+    CREATE TEMP MACRO item_digest(plain) AS {of_items};
     CREATE TEMP TABLE released_board AS
         SELECT row_number() OVER (ORDER BY test_set_position, l.test_set, l.track NULLS FIRST, l.facet NULLS FIRST,
                 metric_position) AS board,
-            l.*, comparison.request, gold.digest AS gold, gold.n_items AS n_gold_items,
+            l.*, comparison.request, salt_digest(gold.digest) AS gold, gold.n_items AS n_gold_items,
             test_set.cluster_attribute AS cluster, l.created_at AS compared_at, run.code_version, run.environment
         FROM latest_comparison AS l
         JOIN comparison USING (comparison_id)
@@ -44,7 +48,7 @@ _SCOPE = """
     CREATE TEMP TABLE released_submission AS
         SELECT DISTINCT b.test_set, team.name || '/' || system.name || '@' || s.version AS submission,
             team.name AS team, system.name AS system, s.version, track.name AS track, s.kind, s.late, scoring.missing,
-            scoring.n_missing, s.attributes, s.digest, s.submission_id, standing.scoring_id,
+            scoring.n_missing, s.attributes, item_digest(s.digest) AS digest, s.submission_id, standing.scoring_id,
             (SELECT count(*) FROM submission_source AS of WHERE of.submission_id = s.submission_id) AS runs
         FROM standing
         JOIN released_board AS b USING (comparison_id)
@@ -56,6 +60,7 @@ _SCOPE = """
 _OLDER = """
     SELECT signature FROM released_board JOIN standing USING (comparison_id)
     WHERE request IS NULL OR scoring_id IS NULL LIMIT 1"""
+_UNSALTED = f"SELECT signature FROM released_board WHERE NOT starts_with(digest, '{SALTED}') LIMIT 1"  # noqa: S608
 _SEVERAL = """
     SELECT submission FROM released_submission GROUP BY test_set, submission HAVING count(*) > 1
     UNION ALL SELECT test_set FROM released_gold GROUP BY test_set HAVING count(*) > 1"""
@@ -130,16 +135,25 @@ def check_open(connection: Connection, task: TaskRow, command: str) -> None:
 def choose(connection: Connection, task: TaskRow) -> None:
     """Say what is released, the boards of a task as they stand and all that they rest on, in temporary tables.
 
+    Digests of gold, answers and statistics confirm a guess at the gold. If it is withheld, they are salted.
+
     Raises:
-        MismatchError: There is no board, or one cannot be made again from what the registry holds.
+        MismatchError: There is no board, one cannot be made again from what the registry holds, or the gold is withheld
+            and a signature confirms guesses at it.
     """
-    for statement in _SCOPE.format(task=task.task_id).split(";"):
+    salted = "plain" if task.salt is None else f"'{SALTED}sha256:' || sha256('{task.salt}:' || plain)"
+    with_gold = stored_manifest(task.manifest).release.gold
+    scope = _SCOPE.format(task=task.task_id, salted=salted, of_items="plain" if with_gold else salted)
+    for statement in scope.split(";"):
         connection.exec_driver_sql(statement)
     remedy = "`registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():
         raise MismatchError(f"{task.slug}: there is no board to release yet; {remedy}")
     if older := connection.exec_driver_sql(_OLDER).scalar():
         raise MismatchError(f"{older}: an older registry made this comparison, and it cannot be made again; {remedy}")
+    if not with_gold and (unsalted := connection.exec_driver_sql(_UNSALTED).scalar()):
+        raise MismatchError(f"{unsalted}: its digests confirm a guess at the gold, which is withheld; `registry compare "
+                            f"{task.slug}` first")
     if several := connection.exec_driver_sql(_SEVERAL).scalar():
         raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
 

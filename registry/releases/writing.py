@@ -49,14 +49,13 @@ _WITHOUT = "The files that it names, and what was\n# submitted, are not part of 
 _WITH = "Of the files that it names\n# those that were submitted are part of the release, in submitted/."
 
 
-def write_release(database: Database, task: str, output: Path, *, gold: bool = True, sources: bool = False) -> None:
+def write_release(database: Database, task: str, output: Path, *, sources: bool = False) -> None:
     """Write the boards of a task as they stand, and what they rest on, into a new folder.
 
     Args:
         database: The registry.
         task: The task's id.
         output: The folder; there must be none of that name.
-        gold: Whether to publish what tells of single items, unless the task forbids it.
         sources: Whether to publish the submitted files too, which tell of single items.
 
     Raises:
@@ -70,11 +69,11 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         with database.reading() as connection:
             (row,) = catalog.tasks(connection, task)
             check_open(connection, row, "release")
-            gold = gold and stored_manifest(row.manifest).release.gold
+            gold = stored_manifest(row.manifest).release.gold
             if sources and not gold:
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
                                     "out")
-            manifest = released_manifest(row, gold=gold)
+            manifest = released_manifest(row)
             choose(connection, row)
             if not gold:
                 make_totals(connection)
@@ -98,12 +97,12 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         checksums.write(folder)
 
 
-def write_public_copy(database: Database, task: str, output: Path, *, gold: bool = True) -> None:
+def write_public_copy(database: Database, task: str, output: Path) -> None:
     """Write a new registry that holds what a release does; arguments and errors are those of `write_release`."""
     to = Database(output)
     with tempfile.TemporaryDirectory() as workplace:
         folder = Path(workplace) / "release"
-        write_release(database, task, folder, gold=gold)
+        write_release(database, task, folder)
         told = json.loads((folder / "release.json").read_text("utf-8"))
         with to.creating() as unfinished:
             if unfinished is None:
@@ -141,14 +140,12 @@ def for_readers(contents: Contents) -> Iterator[tuple[str, str]]:
     yield CROISSANT_TASKS, croissant_tasks(contents.manifest, contents.boards.boards)
 
 
-def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
+def released_manifest(row: TaskRow) -> Manifest:
     """The task's manifest with the seed that was drawn; without items, ranks that are resampled cannot be shown."""
     manifest = stored_manifest(row.manifest)
     changes: dict[str, Any] = {"significance": manifest.significance.model_copy(update={"seed": row.seed})}
-    if not gold:
-        changes["release"] = manifest.release.model_copy(update={"gold": False})
-        if manifest.board.ranks in ("bootstrap", "simultaneous"):
-            changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
+    if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
+        changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
     return manifest.model_copy(update=changes)
 
 

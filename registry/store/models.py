@@ -50,7 +50,8 @@ _flag, _time, _number = map(_column, (Boolean, DateTime, Double))  # a number th
 task = Table(
     "task", metadata, _id("task_id"), _text("slug"), _text("title"), _text("version"), _text("manifest"),
     _text("manifest_digest"), _big("seed"), _time("created_at"),
-    _time("anonymous_until", null=True), _time("blind_until", null=True), UniqueConstraint("slug"),
+    _time("anonymous_until", null=True), _time("blind_until", null=True), _text("salt", null=True),
+    UniqueConstraint("slug"),
 )
 test_set = Table(
     "test_set", metadata, _id("test_set_id"), _int("task_id"), _text("name"), _int("position"),

@@ -56,6 +56,7 @@ class TaskRow(CatalogRow):
     seed: int
     anonymous_until: datetime | None = None
     blind_until: datetime | None = None
+    salt: str | None = None
 
 
 class TestSetRow(CatalogRow):

@@ -158,7 +158,7 @@ class BoardSubject:
             track=keys[0].track, facet=None if self.study.facets_by else keys[0].facet_name,
             n_items=sum(len(board.items) for board in case.boards),
             n_systems=len({f"{m.team}/{m.system}" for board in case.boards for m in board.members}),
-            golds=_distinct(short(key.gold.digest) for key in keys), seed=self.request.seed, identity=short(identity))
+            golds=_distinct(short(key.gold_digest) for key in keys), seed=self.request.seed, identity=short(identity))
 
 
 def chosen_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,

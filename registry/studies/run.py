@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
 from registry.evaluation.comparing.settings import Request, declared_request
-from registry.identity import digest_json, plain_value
+from registry.identity import digest_json, plain_value, salt_digest
 from registry.parallel.execution import Execution
 from registry.store import catalog, studies
 from registry.store.database import Database
@@ -117,8 +117,8 @@ class Question:
     def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
         """Look up whether the study was made of this subject, or what is done of it."""
         is_anonymous = task.slug in concealed_of(connection).anonymous
-        digest = digest_json({"study": repr(study), **subject.identity, "version": __version__,
-                              **({"names": "pseudonyms"} if is_anonymous else {})})
+        digest = salt_digest(digest_json({"study": repr(study), **subject.identity, "version": __version__,
+                                          **({"names": "pseudonyms"} if is_anonymous else {})}), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
                    studies.parts_of(connection, digest), is_anonymous)
 

@@ -20,7 +20,8 @@ def whole(registry_of_all, tmp_path_factory):
 
 
 @pytest.fixture(scope="package")
-def held(registry_of_all, tmp_path_factory):
-    path = tmp_path_factory.mktemp("held") / "small"
-    write_release(registry_of_all, "small", path, gold=False)
-    return path
+def held(tmp_path_factory):
+    """A release of the same task whose manifest withholds the gold."""
+    folder = tmp_path_factory.mktemp("held")
+    write_release(made(folder, gold=False), "small", folder / "small")
+    return folder / "small"

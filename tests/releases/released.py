@@ -20,9 +20,13 @@ date = 2027-03-01
 """
 
 
-def made(folder):
-    path = folder / "registry.duckdb"
-    done = CliRunner().invoke(app, ["run", str(written(folder, TOLD, facets=["document"])), "--db", str(path)])
+def made(folder, *, gold=True):
+    """A registry with one task, whose manifest withholds the gold unless `gold`."""
+    path, manifest = folder / "registry.duckdb", written(folder, TOLD, facets=["document"])
+    if not gold:
+        with manifest.open("a") as file:
+            file.write("[release]\ngold = false\n")
+    done = CliRunner().invoke(app, ["run", str(manifest), "--db", str(path)])
     assert done.exit_code == 0, done.output
     return Database(path)
 

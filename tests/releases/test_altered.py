@@ -173,10 +173,10 @@ def test_a_broken_file_is_named_in_words_of_the_registry(name, content, said, he
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        made_of = made(Path(folder))
         for held_back, known in ((False, ALTERED), (True, OF_HELD)):
             base = Path(folder) / ("held" if held_back else "whole")
-            write_release(made_of, "small", base, gold=not held_back, sources=not held_back)
+            base.with_suffix(".of").mkdir()
+            write_release(made(base.with_suffix(".of"), gold=not held_back), "small", base, sources=not held_back)
             for name, alteration in known.items():
                 kinds = found(base, [alteration], Path(folder) / f"{base.name} {name}")
                 print(f"{base.name}: {name}: {'found' if alteration[1] in kinds else 'NOT FOUND'}: "

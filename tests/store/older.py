@@ -104,6 +104,7 @@ def _no_studies(connection):
 
 
 UNDONE = {  # by the migration that is undone
+    "0018": _without(task=["salt"]),
     "0017": _without(pair_interval=[]),
     "0016": _without(replicate_factor=[]),
     "0015": _without(task=["anonymous_until", "blind_until"], study=["is_anonymous"]),

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.errors import MismatchError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
-from registry.identity import digest_json
+from registry.identity import digest_json, salt_digest
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
@@ -67,6 +67,11 @@ class BoardKey:
         """The board's name for people."""
         return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
 
+    @property
+    def gold_digest(self) -> str:
+        """The digest of the gold that signatures show, salted if the task hides or has hidden something."""
+        return salt_digest(self.gold.digest, self.task.salt)
+
     def request(self, request: Request) -> Request:
         """What is asked of this board, with numbers in the place of `resamples = "auto"`."""
         own = math.comb(len(self.members), 2)
@@ -91,7 +96,7 @@ class BoardKey:
             "seed", "resamples", "resolve", "precision", "interval", "confidence"})
         unused |= {"precision"} if request.significance.resolve is None else set()
         unused |= {"runs"} if request.significance.runs == "fixed" else set()
-        return digest_json({
+        return salt_digest(digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
             "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
             "members": sorted([m.name, m.kind, self.scores[m.scoring_id].digest, self.scores[m.scoring_id].n_items]
@@ -101,7 +106,7 @@ class BoardKey:
             "rank_baselines": request.rank_baselines,
             **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
             **({} if self.family is None else {"family": [self.family.digests, self.family.absent]}),
-        })
+        }), self.task.salt)
 
 
 def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:

@@ -214,7 +214,7 @@ class Comparing:
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
-            gold=short(key.gold.digest),
+            gold=short(key.gold_digest),
             test=repr(self.of.test), alternative=settings.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family.n_pairs,

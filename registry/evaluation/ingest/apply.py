@@ -13,7 +13,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold
 from registry.evaluation.ingest.gold_items import check_names
-from registry.evaluation.ingest.hiding import declared_hiding, told
+from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, told
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
@@ -203,6 +203,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
     values |= (hiding := declared_hiding(manifest, row))
+    values |= (salt := draw_salt(row, hiding, gold=manifest.release.gold))
     if row is None:
         if "seed" not in values:
             values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
@@ -224,7 +225,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
     if applied.task_changed:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
         ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
-                     normalized=task.stored_digest, seed=values.get("seed"), **told(hiding))
+                     normalized=task.stored_digest, seed=values.get("seed"), **told(hiding), **describe_salt(salt))
     return row
 
 

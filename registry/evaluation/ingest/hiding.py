@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.resolve import ResolvedTask
+from registry.identity import digest
 from registry.manifest import Manifest, stored_manifest
 from registry.provenance import recorded_name
 from registry.readers import Document
@@ -22,7 +23,7 @@ from registry.store import catalog, models
 from registry.store.hiding import pseudonyms
 from registry.store.hiding.concealment import SAID
 from registry.store.hiding.names import Bringing, GivenSubmission
-from registry.store.log.journal import Journal, now
+from registry.store.log.journal import Journal, new_salt, now
 from registry.store.row_types import TaskRow
 
 Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
@@ -58,12 +59,37 @@ def told(hiding: Hiding) -> dict[str, str | None]:
     return {column: None if until is None else until.isoformat() for column, until in hiding.items()}
 
 
+def draw_salt(before: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
+    """Draw the salt of a task's digests if it hides something for the first time.
+
+    A digest of names or gold confirms a guess at them, and eight of its digits are in every signature. A salt stays
+    for good, so that a comparison has one id, before and after names are shown.
+
+    Args:
+        before: The task as it is stored.
+        hiding: What is newly hidden, and until when.
+        gold: False if releases withhold the gold.
+
+    Returns:
+        The column `salt` and its value; nothing if the task needs no salt or has one.
+    """
+    is_hidden = not gold or any(until is not None for until in hiding.values())
+    return {} if not is_hidden or (before is not None and before.salt is not None) else {"salt": new_salt()}
+
+
+def describe_salt(drawn: dict[str, str]) -> dict[str, str]:
+    """Return what the log records of a new salt: its digest, which reveals nothing of 128 random bits."""
+    return {name: digest(salt.encode()) for name, salt in drawn.items()}
+
+
 def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: str, until: datetime | None) -> bool:
     """Hide names or scores of a task until a time in UTC, or show them from now on (None); says whether that is new."""
     if getattr(task, column) == until:
         return False
-    catalog.set_values(connection, models.task, task.task_id, **{column: until})
-    journal.event(connection, "reveal" if until is None else "hide", task.slug, **told({column: until}))
+    hiding = {column: until}
+    salt = draw_salt(task, hiding)
+    catalog.set_values(connection, models.task, task.task_id, **hiding, **salt)
+    journal.event(connection, "reveal" if until is None else "hide", task.slug, **told(hiding), **describe_salt(salt))
     if column == "anonymous_until" and until is not None and (drawn := pseudonyms.draw(connection, task.task_id)):
         journal.event(connection, "pseudonyms", task.slug, **drawn)
     return True

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
 from registry.evaluation.submissions.tombstones import tombstones
 from registry.evaluation.verifying.faults import Fault
+from registry.identity import digest
 from registry.metrics import METRICS
 from registry.store import models
 from registry.store.hiding.pseudonyms import is_system_of
@@ -27,7 +28,9 @@ _SCORES = """
 
 def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
     """Hold what is hidden until when against what the log says last, and pseudonyms against those that were drawn."""
-    said, drawn = _logged(connection, task)
+    said, drawn, salt = _logged(connection, task)
+    if salt is not None and salt != digest((task.salt or "").encode()):
+        yield Fault("altered", "task", task.slug, "its salt is not the one that the log names")
     for column, what in _COLUMNS.items():
         until = getattr(task, column)
         if said[column] != (stored := until and until.isoformat()):
@@ -47,9 +50,15 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
                             f"is {pseudonym!r}, and {logged!r} in the log")
 
 
-def _logged(connection: Connection, task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]]]:
-    """What the log says last of what is hidden until when, and the pseudonyms by row, but those of purged teams."""
+def _logged(connection: Connection,
+            task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
+    """Return what the log says last of a task.
+
+    Returns:
+        What is hidden until when; the pseudonyms by row, without those of purged teams; the digest of the salt.
+    """
     said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
+    salt: str | None = None
     drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
     purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in tombstones(connection, task.task_id)}
     for of in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
@@ -63,7 +72,8 @@ def _logged(connection: Connection, task: TaskRow) -> tuple[dict[str, str | None
                 drawn[what] |= names
         elif of.subject == task.slug:
             said |= {column: of.details[column] for column in _COLUMNS if column in of.details}
-    return said, drawn
+            salt = of.details.get("salt", salt)
+    return said, drawn, salt
 
 
 def verify_ladders(connection: Connection) -> Iterator[Fault]:

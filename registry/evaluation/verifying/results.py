@@ -15,7 +15,7 @@ from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
-from registry.identity import canonical_json
+from registry.identity import SALTED, canonical_json
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.comparisons import results_digest
@@ -42,10 +42,12 @@ _INTERVALS = """
     SELECT c.digest, p.position, i.low, i.high FROM {stored}comparison_pair AS p
     JOIN {stored}comparison AS c USING (comparison_id) LEFT JOIN {stored}pair_interval AS i USING (pair_result_id)
     WHERE contains(c.request, '"intervals":')"""  # of earlier programs' comparisons there were none
+# What a release says of itself has digests without the salt that they were made with.
 _COMPARISONS = """
     SELECT * EXCLUDE (comparison_id, run_id, created_at, sequence, signature, request),
-        regexp_replace(signature, '\\|(v|plugins):[^|]*', '', 'g') AS signature
-    FROM {stored}comparison"""
+        regexp_replace(signature, if(starts_with(digest, '{salted}') AND (SELECT count(salt) FROM task) = 0,
+            '\\|(v|plugins|gold|id):[^|]*', '\\|(v|plugins):[^|]*'), '', 'g') AS signature
+    FROM {stored}comparison""".replace("{salted}", SALTED)
 
 
 def derive_results(connection: Connection, journal: Journal, task: TaskRow, chosen: Sequence[int],
@@ -116,7 +118,8 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
     request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
         return Fault("stale", "comparison", row["id"], "it rests on scores that this program's code does not give")
-    if key.digest(request) != row["digest"]:
+    is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # of a release the salt is not
+    if is_known and key.digest(request) != row["digest"]:
         if (kept := superseded.get(row["digest"])) is None:
             return Fault("altered", "comparison", row["id"], "its settings, its members or what their scores rest on "
                                                             "are not those of its digest")
@@ -124,7 +127,7 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
             return Fault("altered", "comparison", row["id"], "it rests on scores that other code has computed anew "
                                                             "since, and is not as it was then")
         return None
-    if key.family is not None and replace(key, family=None).digest(request, drawn=False) not in key.family.digests:
+    if is_known and key.family is not None and replace(key, family=None).digest(request, drawn=False) not in key.family.digests:
         return Fault("altered", "comparison", row["id"], "it is not of the family that it names")
     return tested_board(connection, key, request) or Fault("altered", "comparison", row["id"], "no item is left of it")
 
@@ -154,7 +157,8 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
         WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
     family = asked.get("family")
-    return BoardKey(replace(task, version=asked["task_version"]), test_set,
+    salt = task.salt if row["digest"].startswith(SALTED) else None  # older comparisons have none
+    return BoardKey(replace(task, version=asked["task_version"], salt=salt), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,
                     catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from registry.identity import SALTED
 from registry.store import models
 
 # Actions whose entries in the log name no participant, neither in their subject nor in their details.
-_NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "end", "pseudonyms",
-             "hide", "reveal")
+_NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "pseudonyms", "hide",
+             "reveal")
 
 _REORDERED = "comparison.alternative = 'two-sided' AND test_set.task_id IN ({anonymous})"
 
@@ -17,8 +18,16 @@ _STATISTICS = [table.name for tables in models.of_family.values() for table in t
 
 HELPER = "secret_"  # what tables are called that help the others and are for nobody else
 
+_OF_COMPARISON = "comparison_id NOT IN (SELECT comparison_id FROM temp.secret_comparison)"
+# Comparisons of blind tasks; and of anonymous ones those from before names were hidden, since their digests, which
+# have no salt, confirm a guess at the names.
+_SECRET_COMPARISON = f"""
+    SELECT comparison_id FROM {{file}}.comparison JOIN {{file}}.test_set USING (test_set_id)
+    WHERE task_id IN ({{blind}}) OR (task_id IN ({{anonymous}}) AND NOT starts_with(digest, '{SALTED}'))"""  # noqa: S608
+
 # By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks.
 _NAMES = {
+    "secret_comparison": _SECRET_COMPARISON,
     "secret_team": """
         SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}) AND team_id NOT IN (
             SELECT team_id FROM {file}.system JOIN {file}.submission USING (system_id)
@@ -91,10 +100,17 @@ _NAMES = {
             if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', inputs) AS inputs,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM {file}.run""",
+    # A study that was made while names were hidden says none; one that was made before is left out.
+    "study": f"""
+        SELECT * FROM {{file}}.study WHERE task_id NOT IN ({{anonymous}})
+            OR (is_anonymous AND starts_with(digest, '{SALTED}'))""",  # noqa: S608
+    "comparison": f"SELECT * FROM {{file}}.comparison WHERE {_OF_COMPARISON}",  # noqa: S608
     "event": """
         SELECT e.* EXCLUDE (named) REPLACE (
             if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
-            if(named AND action <> 'ladder', '{{}}', details) AS details,
+            if(named AND action <> 'ladder' OR (details ->> '$.signature') NOT IN (
+                SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study), '{{}}', details)
+                AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (
@@ -118,7 +134,7 @@ _NAMES = {
         FROM (
             SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place FROM {{file}}.standing
         ) AS standing
-        JOIN {{file}}.comparison USING (comparison_id)
+        JOIN temp.comparison USING (comparison_id)
         JOIN {{file}}.test_set USING (test_set_id)
         JOIN temp.submission USING (submission_id)
         JOIN temp.system ON system.system_id = submission.system_id
@@ -133,27 +149,22 @@ _NAMES = {
         FROM {file}.comparison_pair AS c
         JOIN temp.standing AS a ON a.comparison_id = c.comparison_id AND a.submission_id = c.submission_a
         JOIN temp.standing AS b ON b.comparison_id = c.comparison_id AND b.submission_id = c.submission_b""",
-    # A study that was made while names were hidden says none; one that was made before is left out.
-    "study": "SELECT * FROM {file}.study WHERE is_anonymous OR task_id NOT IN ({anonymous})",
 }
 _OF_SCORING = "scoring_id NOT IN (SELECT scoring_id FROM temp.secret_scoring)"
-_OF_COMPARISON = "comparison_id NOT IN (SELECT comparison_id FROM temp.secret_comparison)"
 _SCORES = {
     "secret_scoring": """
         SELECT scoring_id FROM {file}.scoring JOIN {file}.submission USING (submission_id)
         JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})""",
-    "secret_comparison": """
-        SELECT comparison_id FROM {file}.comparison JOIN {file}.test_set USING (test_set_id)
-        WHERE task_id IN ({blind})""",
+    "secret_comparison": _SECRET_COMPARISON,
     # Who has the submitted files has the scores.
     "source": """
         SELECT * REPLACE (if({asks} AND digest IN (
             SELECT source_digest FROM {file}.submission_source JOIN {file}.submission USING (submission_id)
             JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})), ''::BLOB, content) AS content)
         FROM {file}.source """,
-    "study": """
-        SELECT * FROM {file}.study
-        WHERE task_id NOT IN ({blind}) AND (is_anonymous OR task_id NOT IN ({anonymous}))""",
+    "study": f"""
+        SELECT * FROM {{file}}.study WHERE task_id NOT IN ({{blind}}) AND (
+            task_id NOT IN ({{anonymous}}) OR (is_anonymous AND starts_with(digest, '{SALTED}')))""",  # noqa: S608
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_SCORING}" for name in (  # noqa: S608
         "score", "replicate_score", "remark", "response", *_STATISTICS)},
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_COMPARISON}"  # noqa: S608
@@ -162,9 +173,13 @@ _SCORES = {
         SELECT * FROM {{file}}.{name} WHERE pair_result_id IN (
             SELECT pair_result_id FROM {{file}}.comparison_pair WHERE {_OF_COMPARISON})"""  # noqa: S608
        for name in ("pair_result", "pair_interval")},
+    "tested_statistics": """
+        SELECT * FROM {file}.tested_statistics WHERE tested_statistics_id IN (
+            SELECT unnest([statistics_a, statistics_b]) FROM temp.pair_result)""",
 }
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
-_ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE"}
+_ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
+          "task": "SELECT * REPLACE (CAST(NULL AS VARCHAR) AS salt) FROM {file}.task"}
 _LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
 
 

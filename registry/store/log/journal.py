@@ -90,10 +90,11 @@ class Journal:
     def close(self, connection: Connection) -> None:
         """Write when the run ended and all that it has read; call it in the last transaction."""
         if self._run_id is not None:
-            inputs = canonical_json(self.inputs)
-            connection.execute(models.run.update().where(models.run.c.run_id == self._run_id)
-                               .values(ended_at=now(), inputs=inputs))
-            self.event(connection, "end", self.command, inputs=digest_json(inputs))
+            inputs, run = canonical_json(self.inputs), models.run
+            of_run = run.c.run_id == self._run_id
+            connection.execute(run.update().where(of_run).values(ended_at=now(), inputs=inputs))
+            salt = connection.execute(select(run.c.salt).where(of_run)).scalar_one()
+            self.event(connection, "end", self.command, inputs=digest_of_inputs(salt, inputs))
 
 
 def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -159,6 +160,11 @@ def entries(connection: Connection, *actions: str, subject: str | None = None) -
 def new_salt() -> str:
     """A random text that nobody can guess."""
     return secrets.token_hex(16)
+
+
+def digest_of_inputs(salt: str, inputs: str) -> str:
+    """Digest what a run has read, with the run's salt: names of files name participants, and can be guessed."""
+    return digest_json([salt, inputs])
 
 
 def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:

@@ -31,6 +31,14 @@ def shadow(connection: Connection, entry: int) -> None:
         connection.exec_driver_sql(f'CREATE TEMP TABLE "{table}" AS FROM "{name}".main."{table}" {there}', values)
 
 
+def set_back_salts(connection: Connection, entry: int) -> None:
+    """Take the salt from every task that had none yet, so that digests are those of then."""
+    connection.execute(text("""
+        UPDATE task SET salt = NULL WHERE slug IN (
+            SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
+            GROUP BY subject HAVING min(event_id) > :entry)"""), {"entry": entry})
+
+
 def until(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
     """What the log says under some actions by an entry of it, oldest first; what was blanked is left out.
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.settings import Request
-from registry.identity import digest_array, short
+from registry.identity import digest_array, salt_digest, short
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.row_types import TaskRow
@@ -159,7 +159,7 @@ class RankedSubject:
         return StudySignature(
             study=repr(self.study), metric="precision", task=self.task.slug, task_version=self.task.version,
             test_sets=(self.place["test_set"],), track=None, facet=None, n_items=len(self.test_set.ranked.right),
-            n_systems=len(self.test_set.submissions), golds=(short(self.test_set.gold.digest),), seed=self.study.seed,
+            n_systems=len(self.test_set.submissions), golds=(short(salt_digest(self.test_set.gold.digest, self.task.salt)),), seed=self.study.seed,
             identity=short(identity))
 
 

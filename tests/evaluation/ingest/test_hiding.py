@@ -21,6 +21,7 @@ from tests.label_tasks import LabelTask
 # What is shown of the tables that pseudonyms stand in, column by column, and the tables that name no participant and
 # hold no score. What is new here must be looked at in `registry.store.hiding.shadows` first.
 COLUMNS = {
+    "task": "task_id slug title version manifest manifest_digest seed created_at anonymous_until blind_until salt",
     "team": "team_id task_id name pseudonym",
     "system": "system_id team_id name pseudonym",
     "submission": "submission_id test_set_id system_id track_id version kind reader missing withdrawn late attributes "
@@ -40,8 +41,8 @@ COLUMNS = {
                        "is_significant is_resolved",
 }
 OPEN = {
-    "task", "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "scoring", "metric",
-    "task_metric", "pair_request", "tested_statistics", "answer", "label"}
+    "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "scoring", "metric",
+    "task_metric", "pair_request", "answer", "label"}
 
 
 def hidden(path, what="anonymous_until"):
