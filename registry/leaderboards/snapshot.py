@@ -26,7 +26,8 @@ _COMPUTING = ("python", "numpy", "scipy")
 _ORIGINS = text("""
     SELECT comparison_id, comparison.created_at, test_set.name AS test_set, gold.digest AS gold, task.salt,
         run.code_version, run.environment
-    FROM comparison JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN run ON run.run_id = comparison.run_id
+    FROM comparison JOIN test_set USING (test_set_id) JOIN task USING (task_id)
+    JOIN run ON run.run_id = comparison.run_id
     JOIN gold_revision AS gold ON gold.gold_revision_id = comparison.gold_revision_id
     WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
 

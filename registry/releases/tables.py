@@ -152,8 +152,8 @@ def choose(connection: Connection, task: TaskRow) -> None:
     if older := connection.exec_driver_sql(_OLDER).scalar():
         raise MismatchError(f"{older}: an older registry made this comparison, and it cannot be made again; {remedy}")
     if not with_gold and (unsalted := connection.exec_driver_sql(_UNSALTED).scalar()):
-        raise MismatchError(f"{unsalted}: its digests confirm a guess at the gold, which is withheld; `registry compare "
-                            f"{task.slug}` first")
+        raise MismatchError(f"{unsalted}: its digests confirm a guess at the gold, which is withheld; "
+                            f"`registry compare {task.slug}` first")
     if several := connection.exec_driver_sql(_SEVERAL).scalar():
         raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
 

@@ -118,7 +118,7 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
     request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
         return Fault("stale", "comparison", row["id"], "it rests on scores that this program's code does not give")
-    is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # of a release the salt is not
+    is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # releases have no salt
     if is_known and key.digest(request) != row["digest"]:
         if (kept := superseded.get(row["digest"])) is None:
             return Fault("altered", "comparison", row["id"], "its settings, its members or what their scores rest on "
@@ -127,7 +127,8 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
             return Fault("altered", "comparison", row["id"], "it rests on scores that other code has computed anew "
                                                             "since, and is not as it was then")
         return None
-    if is_known and key.family is not None and replace(key, family=None).digest(request, drawn=False) not in key.family.digests:
+    alone = replace(key, family=None)
+    if is_known and key.family is not None and alone.digest(request, drawn=False) not in key.family.digests:
         return Fault("altered", "comparison", row["id"], "it is not of the family that it names")
     return tested_board(connection, key, request) or Fault("altered", "comparison", row["id"], "no item is left of it")
 

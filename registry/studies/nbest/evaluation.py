@@ -156,10 +156,11 @@ class RankedSubject:
 
     def signature(self, case: RankedSubject, identity: str) -> StudySignature:  # noqa: ARG002
         """The signature of the evaluation."""
+        gold = salt_digest(self.test_set.gold.digest, self.task.salt)
         return StudySignature(
             study=repr(self.study), metric="precision", task=self.task.slug, task_version=self.task.version,
             test_sets=(self.place["test_set"],), track=None, facet=None, n_items=len(self.test_set.ranked.right),
-            n_systems=len(self.test_set.submissions), golds=(short(salt_digest(self.test_set.gold.digest, self.task.salt)),), seed=self.study.seed,
+            n_systems=len(self.test_set.submissions), golds=(short(gold),), seed=self.study.seed,
             identity=short(identity))
 
 
