@@ -53,10 +53,6 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                     warnings += vetted.warnings
                     errors += vetted.refusals
                     planned = None if errors else plan(connection, vetted, request)
-                names = session.names
-                warnings = list(map(names.said, warnings))
-                for error in errors:
-                    names.conceal(error)
         except RegistryError as error:
             errors.append(error)
     for found in errors:
