@@ -141,13 +141,17 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked.refuse(error)
         return checked
     from registry.evaluation.ingest.hiding import hidden_names
+    from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+    from registry.store.hiding.names import Names
 
     against = None if db is None else database(db)
     checked = check_task(task, content, how, against, limit=limit)
-    if not organiser.get() and (names := hidden_names(task, against)).instead:
+    names = Names() if organiser.get() else hidden_names(task, against)
+    if names.instead:
         checked.conceal(names)
         if checked.problems:
             say("note: the task is anonymous; `registry --organiser check` names the submissions and files")
+    checked.warnings += warnings_about(checked.similar, names)
     return checked
 
 

@@ -26,6 +26,7 @@ from registry.readers import Document, Problems, Reader
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.plan import Plan
+    from registry.evaluation.ingest.mistakes.similar_names import SimilarNames
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.hiding.names import Names
@@ -54,14 +55,15 @@ class Problem:
 class Checked:
     """What a check read and found.
 
-    Of each file at most `limit` problems are listed; `unlisted` counts the others, by file and category. `plan` is what
-    a run of the task will do, where nothing is refused.
+    Of each file at most `limit` problems are listed; `unlisted` counts the others, by file and category. `similar` are
+    names that look alike. `plan` is what a run of the task will do, where nothing is refused.
     """
 
     limit: int | None = None
     items: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    similar: list[SimilarNames] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
     plan: Plan | None = None
@@ -154,7 +156,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
             if str(error) not in told:  # by the check of the file
                 checked.refuse(error)
 
-        warnings, checked.plan = rehearse(task, content, submissions, database, execution, refuse)
+        warnings, checked.similar, checked.plan = rehearse(task, content, submissions, database, execution, refuse)
         checked.warnings += warnings
     return checked
 
