@@ -49,10 +49,10 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _workplace(path: Path) -> Iterator[Path]:
-    """Make an empty folder beside `path` to write in, and remove it when the block ends.
+    """Make an empty folder next to `path` to write in, and remove it when the block ends.
 
     Its name is random, because processes in several containers that share a volume may have the same number. The
-    process holds the system's lock on it, so that others can tell it from what killed processes have left.
+    process holds the system's lock on it; an unlocked folder is a leftover of a killed process.
     """
     _sweep(path)
     while True:
@@ -93,7 +93,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what processes that were killed while they wrote this file or folder have left beside it."""
+    """Remove the leftovers of processes that were killed while they wrote this file or folder."""
     named = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.new")
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
         with suppress(OSError):  # a process works in it, or it is no folder

@@ -35,8 +35,8 @@ class SimilarNames:
 
     Attributes:
         task: The task's id.
-        first: One name, which was stored before if one of the two was.
-        second: The other name.
+        first: The older name, if one of the two is already stored.
+        second: The new name.
         team: The team whose systems have these names; None if they are names of teams.
     """
 
@@ -51,28 +51,28 @@ class SimilarNames:
         kind = "team" if self.team is None else "system"
         if self.first in names.instead or self.second in names.instead:
             known = {names.instead.get(name, REFUSED) for name in (self.first, self.second)} - {REFUSED}
-            who = f"{' and '.join(sorted(known))}: " if known else ""
-            return (f"{self.task}: {who}the names of two {kind}s {fault}; the same command with `registry --organiser` "
-                    "shows them")
+            shown = f"{' and '.join(sorted(known))}: " if known else ""
+            return (f"{self.task}: {shown}the names of two {kind}s {fault}; the same command with "
+                    "`registry --organiser` shows them")
         if fault == "look alike":
             fault += f" ({_differences(self.first, self.second)})"
         owner = "" if self.team is None else f" of {names.said(self.team)!r}"
         return (f"{self.task}: the {kind}s {self.first!r} and {self.second!r}{owner} {fault}; if they are one {kind}, "
-                "write its name in one way, and `registry withdraw` what is stored under the other")
+                "write its name in one way, and `registry withdraw` the submissions under the other name")
 
 
-def similar_names(task: str, before: Mapping[str, Collection[str]],
-                  after: Mapping[str, Collection[str]]) -> list[SimilarNames]:
-    """Find every pair of similar names of which one is new.
+def similar_names(task: str, old: Mapping[str, Collection[str]],
+                  current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
+    """Find every pair of a new name and a similar one.
 
     Args:
         task: The task's id.
-        before: The systems of each team that was stored before.
-        after: The same with the new ones.
+        old: The systems of each team that is already stored.
+        current: The systems of each team, with the new teams and systems.
     """
-    pairs = [SimilarNames(task, *pair) for pair in _pairs(before.keys(), after.keys())]
-    for team, systems in after.items():
-        pairs += [SimilarNames(task, *pair, team) for pair in _pairs(before.get(team, ()), systems)]
+    pairs = [SimilarNames(task, *pair) for pair in _pairs(old.keys(), current.keys())]
+    for team, systems in current.items():
+        pairs += [SimilarNames(task, *pair, team) for pair in _pairs(old.get(team, ()), systems)]
     return pairs
 
 
@@ -96,14 +96,14 @@ def skeleton(name: str) -> str:
     return unicodedata.normalize("NFKC", " ".join(name.split()).casefold())
 
 
-def _pairs(before: Collection[str], after: Collection[str]) -> list[tuple[str, str]]:
-    """Give the pairs of names with the same skeleton, or the same without letter case, of which one is new."""
+def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of a new name and one that has the same skeleton or differs only in letter case."""
     groups = defaultdict[str, list[str]](list)
-    for name in sorted(after, key=lambda name: (name not in before, name)):
+    for name in sorted(current, key=lambda name: (name not in old, name)):
         for key in {skeleton(name), name.casefold()}:
             groups[key].append(name)
-    found = {pair: None for group in groups.values() for pair in combinations(group, 2) if pair[1] not in before}
-    return list(found)
+    pairs = {pair: None for group in groups.values() for pair in combinations(group, 2) if pair[1] not in old}
+    return list(pairs)
 
 
 def _differences(first: str, second: str) -> str:
