@@ -23,6 +23,7 @@ from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.hiding import bringing
+from registry.evaluation.ingest.mistakes.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
 from registry.leaderboards.leaderboard import Leaderboard
@@ -198,6 +199,8 @@ def applied_sentences(applied: Applied, names: Names) -> Iterator[str]:
                if applied.task not in names.blind or remark.category not in OF_SCORES]
     for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks)):
         yield names.said(f"warning: {warning}")
+    for warning in warnings_about(applied.similar, names):
+        yield f"warning: {warning}"
     for note in applied.notes:
         yield names.said(f"note: {note}")
     if applied.drawn_seed is not None:

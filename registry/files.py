@@ -5,12 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from registry.errors import InputError, StoreError
+
+try:
+    import fcntl
+except ImportError:  # Windows: there nothing is locked, and nothing swept
+    fcntl = None  # type: ignore[assignment]
 
 # what Windows keeps for itself, and data stores for their uppermost folder
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IGNORECASE)
@@ -28,37 +34,72 @@ def new_file(path: Path) -> Iterator[Path]:
         raise _is_there(path)
     if not path.parent.is_dir():
         raise InputError("no such folder; make it first", path=path.parent)
-    _sweep(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
     try:
-        yield unfinished
-        publish(unfinished, path)
+        with _workplace(path) as folder:
+            unfinished = folder / path.name
+            yield unfinished
+            publish(unfinished, path)
     except FileExistsError:
         raise _is_there(path) from None
     except BrokenPipeError:
         raise
     except OSError as error:
         raise StoreError(path, f"cannot write the file: {error.strerror}") from None
+
+
+@contextmanager
+def _workplace(path: Path) -> Iterator[Path]:
+    """Make an empty folder next to `path` to write in, and remove it when the block ends.
+
+    Its name is random, because processes in several containers that share a volume may have the same number. The
+    process holds the system's lock on it; an unlocked folder is a leftover of a killed process.
+    """
+    _sweep(path)
+    while True:
+        folder = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new").absolute()
+        with suppress(FileExistsError, FileNotFoundError, BlockingIOError):  # another process sweeps it: try another
+            folder.mkdir()
+            held = _lock(folder)
+            break
+    try:
+        yield folder
     finally:
-        unfinished.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def _lock(folder: Path) -> int | None:
+    """Take the system's lock on a folder, which ends with the process; None if the file system has no such locks.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+        FileNotFoundError: The folder was removed.
+        NotADirectoryError: It is no folder.
+    """
+    if fcntl is None:
+        return None
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()
+    except (BlockingIOError, FileNotFoundError):
+        os.close(held)
+        raise
+    except OSError:
+        os.close(held)
+        return None
+    return held
 
 
 def _sweep(path: Path) -> None:
-    """Remove what processes that were killed while they wrote this file have left beside it."""
-    if os.name != "posix":  # elsewhere `os.kill` ends the process that it asks for
-        return
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.new*"):
-        pid = left.name.removeprefix(f".{path.name}.").partition(".")[0]
-        try:
-            if pid.isdecimal():
-                os.kill(int(pid), 0)
-        except ProcessLookupError:
-            if left.is_dir():
+    """Remove the leftovers of processes that were killed while they wrote this file or folder."""
+    named = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.new")
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        with suppress(OSError):  # a process works in it, or it is no folder
+            if named.fullmatch(left.name) and (held := _lock(left)) is not None:
                 shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
-        except (OSError, OverflowError):  # it is there, and another user's; or no number of a process
-            pass
+                os.close(held)
 
 
 @contextmanager
@@ -73,19 +114,14 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise _is_there(path)
     if not path.absolute().parent.is_dir():
         raise InputError("no such folder; make it first", path=path.parent)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
     try:
-        _sweep(path)
-        shutil.rmtree(unfinished, ignore_errors=True)  # of a process of this number that was killed
-        unfinished.mkdir()
-        yield unfinished
-        if path.exists():
-            raise _is_there(path)
-        unfinished.rename(path)
+        with _workplace(path) as unfinished:
+            yield unfinished
+            if path.exists():
+                raise _is_there(path)
+            unfinished.rename(path)
     except OSError as error:
         raise StoreError(path, f"cannot write the folder: {error.strerror}") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def replace_file(path: Path, content: str) -> None:
@@ -95,7 +131,7 @@ def replace_file(path: Path, content: str) -> None:
         InputError: A DuckDB database is there.
         StoreError: It cannot be written; what was there stays.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
         if is_database(path):
             raise InputError("this file is a database, which nothing replaces; name another", path=path)

@@ -11,6 +11,7 @@ INSTALLED_BY = {
     "axe-core": "npm install --no-save axe-core",
     "chromium": "apt-get install chromium-headless-shell",
     "java": "apt-get install default-jre-headless",
+    "node": "apt-get install nodejs",
     "numba": "pip install numba",
     "pandas": "pip install pandas",
     "pdflatex": "apt-get install texlive-latex-recommended",

@@ -10,8 +10,16 @@ import typer
 
 from registry.cli.console import Format, say, say_all, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import ManifestPath, OutputFormat, ReaderOptions, Root, database, named_values
-from registry.cli.pipeline import resolved
+from registry.cli.options import (
+    ManifestPath,
+    OutputFormat,
+    ReaderOptions,
+    Root,
+    database,
+    named_values,
+    organiser,
+)
+from registry.cli.pipeline import brought_in, resolved, without_participants
 from registry.errors import InputError, ManifestError, counted
 
 if TYPE_CHECKING:
@@ -53,10 +61,7 @@ def check(
     if task is None:
         checked = _checked_task(file[0], root, db, limit, how)
     else:
-        from registry.evaluation.checking.check import check as check_submissions
-
-        against, _ = resolved(task, root)
-        checked = check_submissions(against, list(_submissions(against, file, test_set, option or [])), limit=limit)
+        checked = _checked_submissions(task, root, (file, test_set, option or []), limit)
     _show_problems(checked, format_)
     if checked.exit_code:
         raise typer.Exit(checked.exit_code)
@@ -106,12 +111,28 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
         yield declare(task, entry, [document], captured, key)
 
 
+def _checked_submissions(manifest: Path, root: Path | None, given: tuple[list[Path], str | None, list[str]],
+                         limit: int | None) -> Checked:
+    """Check files against a task; of an anonymous one they are called as the command line calls them."""
+    from registry.evaluation.checking.check import check
+    from registry.evaluation.ingest.hiding import newly_anonymous
+    from registry.store.hiding.names import Names
+
+    task, _ = brought_in(manifest, root)
+    with without_participants(manifest):
+        submissions = list(_submissions(task, *given))
+    checked = check(task, submissions, limit=limit)
+    if not organiser.get() and newly_anonymous(task.manifest, None):
+        checked.conceal(Names({one.name: document.path for one in submissions for document in one.documents[:1]}))
+    return checked
+
+
 def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
     """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
     from registry.evaluation.checking.check import Checked, check_task
 
     try:
-        task, content = resolved(manifest, root)
+        task, content = brought_in(manifest, root)
     except ManifestError as error:
         if manifest.suffix != ".toml":
             raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
@@ -119,7 +140,19 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked = Checked()
         checked.refuse(error)
         return checked
-    return check_task(task, content, how, None if db is None else database(db), limit=limit)
+    from registry.evaluation.ingest.hiding import hidden_names
+    from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+    from registry.store.hiding.names import Names
+
+    against = None if db is None else database(db)
+    checked = check_task(task, content, how, against, limit=limit)
+    names = Names() if organiser.get() else hidden_names(task, against)
+    if names.instead:
+        checked.conceal(names)
+        if checked.problems:
+            say("note: the task is anonymous; `registry --organiser check` names the submissions and files")
+    checked.warnings += warnings_about(checked.similar, names)
+    return checked
 
 
 def _show_problems(checked: Checked, format_: Format | None) -> None:

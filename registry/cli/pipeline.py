@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,11 +38,18 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 def brought_in(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     """The same of a manifest that will be brought in: of an anonymous task errors name no participants."""
+    with without_participants(manifest):
+        return resolved(manifest, root)
+
+
+@contextmanager
+def without_participants(manifest: Path) -> Iterator[None]:
+    """Leave out of errors in the manifest of an anonymous task what they print of its submissions."""
     from registry.manifest import declares_anonymity
     from registry.store.hiding.names import without_names
 
     try:
-        return resolved(manifest, root)
+        yield
     except ManifestError as error:
         if not organiser.get() and manifest.is_file() and declares_anonymity(manifest.read_bytes()):
             without_names(error)

@@ -107,7 +107,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, other: str = OTHER,
         for path, content in {} if dry_run else wanted.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with new_file(path) as unfinished:
-                new.append(unfinished)  # so that folders made for it are removed too
+                new.append(unfinished.parent)  # gone by then, but the folders made for it are removed too
                 unfinished.write_bytes(content)
             new[-1] = path
     except OSError as error:

@@ -1,6 +1,7 @@
 """Rows for programs, written one by one as they come: TSV, CSV, JSON, JSON Lines, and plain Markdown.
 
-Names in them are untrusted: each form escapes what means something in it.
+Names in them are untrusted: each form escapes what means something in it. TSV and CSV also guard texts that a
+spreadsheet would compute as formulas; JSON has every text as it is.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
@@ -17,6 +19,8 @@ from typing import Any
 from registry.identity import plain_value
 from registry.rendering.markdown import markdown_rows
 from registry.rendering.table import text, visible
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def lines(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str, *, terminal: bool = False) -> Iterator[str]:
@@ -40,19 +44,35 @@ def _machine(value: Any) -> str:
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
+def _cell(value: Any) -> str:
+    """Write a value for a spreadsheet: numbers as they are, texts guarded."""
+    return guard_formula(_machine(value)) if isinstance(value, str | tuple) else _machine(value)
+
+
+def guard_formula(cell: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would compute as a formula.
+
+    Texts that are plain numbers stay as they are. Double quotes before the text do not count, because a spreadsheet
+    that reads TSV removes them.
+
+    >>> guard_formula("=1+1"), guard_formula("-0.5"), guard_formula("-a")
+    ("'=1+1", '-0.5', "'-a")
+    """
+    is_formula = cell.lstrip('"').startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if is_formula and not _NUMBER.fullmatch(cell) else cell
+
+
 def _tsv(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    yield "\t".join(map(visible, keys)) + "\n"
-    for row in rows:
-        yield "\t".join([visible(_machine(value)) for value in row]) + "\n"
+    for row in chain([keys], rows):
+        yield "\t".join([visible(_cell(value)) for value in row]) + "\n"
 
 
 def _csv(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\r\n")  # the writer quotes cells with characters of its line end only
     for row in chain([keys], rows):
-        writer.writerow([_no_formula(_machine(value)) if isinstance(value, str | tuple) else _machine(value)
-                         for value in row])
-        yield out.getvalue()
+        writer.writerow(map(_cell, row))
+        yield out.getvalue().removesuffix("\r\n") + "\n"
         out.seek(0)
         out.truncate()
 
@@ -81,11 +101,6 @@ def _json_object(keys: Sequence[str], row: Sequence[Any], spaces: int | None = N
     if written.replace("\n", "").isprintable():
         return written
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)
-
-
-def _no_formula(cell: str) -> str:
-    """Keep a spreadsheet from computing a text that looks like a formula."""
-    return "'" + cell if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 FORMS = {"tsv": _tsv, "csv": _csv, "md": _md, "json": _json, "jsonl": _jsonl}

@@ -67,6 +67,14 @@ class Ledger:
         """All submissions to the task, in the order of time."""
         return list(self._known.values())
 
+    @property
+    def names(self) -> dict[str, set[str]]:
+        """The names of all teams, each with the names of its systems."""
+        names = defaultdict[str, set[str]](set)
+        for row in self._known.values():
+            names[row.team].add(row.system)
+        return dict(names)
+
     def has_team(self, name: str) -> bool:
         """Whether there is a team of that name."""
         return (models.team, self._task_id, name) in self._ids

@@ -64,10 +64,11 @@ STUDY = {  # of those that show systems: what they are given in the full form
     "advise": (), "threshold": (), "curve": ("--by", "team"), "test-size": (), "calibration": (),
     "correlation": (), "dependence": (), "variance": (), "judge": (), "power": (), "replicability": (),
     "macro-average": (), "new-best": (), "suite": (), "ranking": None, "effects": None, "best": None}
-# Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
+# Commands that write, or check before: what those say is looked at one by one; and commands that show nothing of
+# submissions.
 OF_WHO_KNOWS = {"withdraw", "restore", "amend", "purge"}  # they are given names, and say these
-WRITING = {"run", "apply", "submit", "import", "score", "compare", "reveal", "hide", "verify"}
-NAMELESS = {"quick", "new", "init", "check", "task-pack", "schema", "backup", "completion"}
+WRITING = {"run", "apply", "submit", "check", "import", "score", "compare", "reveal", "hide", "verify"}
+NAMELESS = {"quick", "new", "init", "task-pack", "schema", "backup", "completion"}
 UNNAMED = (  # of what reads, forms without a name
     "list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench", "export small codalab",
     "export small evalai", "export small bibtex", "export small citation", "plot small gains", "items small disagree",

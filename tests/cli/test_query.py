@@ -97,7 +97,7 @@ def test_every_form_holds_every_value(db, registry, tmp_path):
     expected = [{"n": 1, "s": "a|b", "x": 0.5, "yes": True}, {"n": 2, "s": "=1+1", "x": None, "yes": None}]
     assert json.loads(found("json")) == expected
     assert [json.loads(line) for line in found("jsonl").splitlines()] == expected
-    assert found("tsv") == "n\ts\tx\tyes\n1\ta|b\t0.5\ttrue\n2\t=1+1\t\t\n"
+    assert found("tsv") == "n\ts\tx\tyes\n1\ta|b\t0.5\ttrue\n2\t'=1+1\t\t\n"
     assert list(csv.reader(io.StringIO(found("csv"))))[1:] == [["1", "a|b", "0.5", "true"], ["2", "'=1+1", "", ""]]
     assert found("md").splitlines() == [
         "| n | s | x | yes |", "| --- | --- | --- | --- |", "| 1 | a\\|b | 0.5 | true |", "| 2 | =1+1 | - | - |"]

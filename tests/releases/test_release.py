@@ -54,6 +54,18 @@ def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, s
     registry("verify", "--db", "copy.duckdb", exit_code=4)
 
 
+def test_names_that_look_like_formulas_or_numbers_come_back(task, scored, tmp_path):
+    """The guard of the TSV is no part of a name: what is verified and loaded comes from tables without it."""
+    names = ["=1+1", "-0.5", "+Aspen"]
+    task.systems = dict(zip(names, task.systems.values(), strict=True))
+    scored(task)
+    write_release(Database("registry.duckdb"), "small", tmp_path / "out")
+    lines = [line.split("\t") for line in (tmp_path / "out/boards/boards.tsv").read_text().splitlines()]
+    assert {row[lines[0].index("system")] for row in lines[1:]} == {"'=1+1", "-0.5", "'+Aspen"}
+    assert {row["system"] for row in json.loads((tmp_path / "out/boards/boards.json").read_text())} == set(names)
+    assert faults(tmp_path / "out") == []
+
+
 def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scored, tmp_path, monkeypatch):
     (tmp_path / "taken").mkdir()
     with pytest.raises(InputError, match="is there already"):

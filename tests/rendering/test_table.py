@@ -25,9 +25,41 @@ def test_json_is_complete_and_has_no_nan():
         {"system": EVIL, "score": 0.123456789, "rank": None, "low": None, "ok": True}]
 
 
-def test_csv_keeps_spreadsheets_from_computing_and_numbers_as_they_are():
-    rows = list(csv.reader(io.StringIO(render([Table([{"system": EVIL, "d": -0.5}])], "csv"))))
-    assert rows == [["system", "d"], ["'" + EVIL, "-0.5"]]
+def read_back(text, form):
+    """The rows as a program reads them: TSV by its tabs, CSV by RFC 4180."""
+    if form == "tsv":
+        return [line.split("\t") for line in text.splitlines()]
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv"])
+@pytest.mark.parametrize("formula", [
+    "=1+1", "+A1", "-A1", "@SUM(A1)", '=HYPERLINK("x")', '"=1+1"', '"""@x', "-0.5-cmd|' /C calc'!A0", "+1+1", "-", "=",
+    "-1e", "-0x1", "-٣"])
+def test_texts_that_a_spreadsheet_would_compute_are_guarded(form, formula):
+    """Also in the header, which a query names, and in the first of several values of a cell."""
+    rows = [{"system": formula, formula: (formula, "b")}]
+    assert read_back(render([Table(rows)], form), form) == [
+        ["system", f"'{formula}"], [f"'{formula}", f"'{formula}; b"]]
+
+
+def test_a_tab_or_line_end_before_a_formula_is_guarded():
+    table = Table([{"a": "\t=1", "b": "\r=1", "c": "x\r=1"}])
+    rows = list(csv.reader(io.StringIO(render([table], "csv"), newline="")))
+    assert rows == [["a", "b", "c"], ["'\t=1", "'\r=1", "x\r=1"]]
+    assert render([table], "tsv").splitlines()[1].split("\t") == [r"'\t=1", r"'\r=1", r"x\r=1"]
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv"])
+@pytest.mark.parametrize("value", [
+    -0.5, -3, -1e-300, "-0.5", "-1", "+3", "-1e-5", "-.5", "3-4", "a=b", "Aspen", "'x", "", " =1", "Team 07"])
+def test_numbers_and_plain_texts_are_written_as_they_are(form, value):
+    assert read_back(render([Table([{"k": "x", "a": value}])], form), form)[1] == ["x", str(value)]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_json_guards_nothing(form):
+    assert "'" not in render([Table([{"=a": "=1+1"}])], form)
 
 
 def test_tsv_has_one_line_per_row():

@@ -103,7 +103,7 @@ from registry.store.database import Database
 
 backup._COPY = "import shutil, sys, time; shutil.copyfile(*sys.argv[1:]); time.sleep(1)"
 backup.back_up(Database(sys.argv[1]), Path(sys.argv[2]))""", filled.path, tmp_path / "copy.duckdb"])
-    wait_for(lambda: any(tmp_path.glob(".copy*")))  # the copy is there, and its process not yet at its end
+    wait_for(lambda: any(tmp_path.glob(".copy*/*")))  # the copy is there, and its process not yet at its end
     assert _is_locked(filled)
     assert copying.wait() == 0
     assert not _is_locked(filled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,10 @@ from registry.readers import Document, Problems, Reader
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.plan import Plan
+    from registry.evaluation.ingest.mistakes.similar_names import SimilarNames
     from registry.significance import Execution
     from registry.store.database import Database
+    from registry.store.hiding.names import Names
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,15 @@ class Problem:
 class Checked:
     """What a check read and found.
 
-    Of each file at most `limit` problems are listed; `unlisted` counts the others, by file and category. `plan` is what
-    a run of the task will do, where nothing is refused.
+    Of each file at most `limit` problems are listed; `unlisted` counts the others, by file and category. `similar` are
+    names that look alike. `plan` is what a run of the task will do, where nothing is refused.
     """
 
     limit: int | None = None
     items: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    similar: list[SimilarNames] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
     plan: Plan | None = None
@@ -75,6 +78,16 @@ class Checked:
         for one in (error, *error.others):
             given = one if isinstance(one, InputError) else InputError(str(one), category="database")
             self.problems.append(Problem("", given, exit_code=one.exit_code))
+
+    def conceal(self, names: Names) -> None:
+        """Replace names of participants and of their files in everything that was found."""
+        for problem in self.problems:
+            names.conceal(problem.error)
+        self.problems = [replace(problem, cause=names.said(problem.cause)) for problem in self.problems]
+        self.files, self.warnings = list(map(names.said, self.files)), list(map(names.said, self.warnings))
+        unlisted, self.unlisted = self.unlisted, Counter()
+        for (path, category), n in unlisted.items():
+            self.unlisted[names.said(path), category] += n
 
     def note(self, test_set: str, path: str, problems: Problems, diagnosis: Diagnosis | None = None) -> None:
         """Note what is wrong with a file."""
@@ -143,7 +156,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
             if str(error) not in told:  # by the check of the file
                 checked.refuse(error)
 
-        warnings, checked.plan = rehearse(task, content, submissions, database, execution, refuse)
+        warnings, checked.similar, checked.plan = rehearse(task, content, submissions, database, execution, refuse)
         checked.warnings += warnings
     return checked
 

@@ -13,6 +13,7 @@ from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.ingest.apply import apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
+from registry.evaluation.ingest.mistakes.similar_names import SimilarNames
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.score import score
 from registry.significance import Execution
@@ -22,7 +23,7 @@ from registry.store.working.session import writing
 
 
 def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared], database: Database | None,
-             execution: Execution, refuse: Refuse) -> tuple[list[str], Plan | None]:
+             execution: Execution, refuse: Refuse) -> tuple[list[str], list[SimilarNames], Plan | None]:
     """Bring a task in, score it, look at its boards, and plan their comparisons.
 
     Args:
@@ -34,9 +35,9 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
         refuse: Called with each error, also of the database itself.
 
     Returns:
-        What to warn of; and what the run will do, None where something is refused.
+        What to warn of; names that look alike; and what the run will do, None where something is refused.
     """
-    warnings, planned, errors = list[str](), None, list[RegistryError]()
+    warnings, similar, planned, errors = list[str](), list[SimilarNames](), None, list[RegistryError]()
     journal = Journal("check", {"manifest": task.root.manifest_name})
     with tempfile.TemporaryDirectory() as folder:
         target = database or Database(Path(folder) / "registry.duckdb")
@@ -46,6 +47,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                 ingest = Ingest(connection, journal, task, progress=execution.progress, refuse=errors.append)
                 applied = apply(ingest, content, submissions)
                 warnings += applied.of_registry
+                similar += applied.similar
                 score(ingest, execution)
                 if not errors:
                     request = declared_request(ingest.row, execution=execution)
@@ -53,12 +55,8 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                     warnings += vetted.warnings
                     errors += vetted.refusals
                     planned = None if errors else plan(connection, vetted, request)
-                names = session.names
-                warnings = list(map(names.said, warnings))
-                for error in errors:
-                    names.conceal(error)
         except RegistryError as error:
             errors.append(error)
     for found in errors:
         refuse(found)
-    return warnings, planned
+    return warnings, similar, planned

@@ -14,6 +14,7 @@ from registry.evaluation.ingest.declared import Declared, check_runs, declared, 
 from registry.evaluation.ingest.gold import apply_gold
 from registry.evaluation.ingest.gold_items import check_names
 from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, told
+from registry.evaluation.ingest.mistakes.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
@@ -39,6 +40,7 @@ class Applied:
         drawn_seed: The seed that was drawn because nobody gave one.
         warnings: What may be wrong.
         remarks: What is remarkable about submissions.
+        similar: Names of teams and systems that look like a new one.
         of_registry: What may be wrong with what was in the registry before.
         notes: What is worth knowing.
     """
@@ -50,6 +52,7 @@ class Applied:
     drawn_seed: int | None = None
     warnings: list[str] = field(default_factory=list)
     remarks: list[InputError] = field(default_factory=list)
+    similar: list[SimilarNames] = field(default_factory=list)
     of_registry: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -73,7 +76,7 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     before = _apply_task(ingest, content, applied)
     if before is not None:
         _move_deadlines(ingest, stored_manifest(before.manifest), applied)
-    stale = _apply_gold(ingest, before, applied)
+    stale, known = _apply_gold(ingest, before, applied), ingest.ledger.names
 
     def take(one: Declared) -> None:
         try:
@@ -88,6 +91,7 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     fitting = [one for one in submissions if one.test_set.name not in stale]
     for _ in with_progress(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
         pass
+    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
     _follow_others(ingest, submissions, applied)
     ingest.write()
@@ -107,7 +111,9 @@ def submit(ingest: Ingest, one: Declared) -> Applied:
         applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
     if (tombstone := _tombstone(ingest, one)) is not None:
         applied.notes.append(f"a team of that name was purged from {ingest.slug} and is {tombstone} since; this is new")
+    known = ingest.ledger.names
     _apply_one(ingest, _under_rules(ingest, one, applied), applied)
+    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
     return applied
 
@@ -120,7 +126,7 @@ def bring(ingest: Ingest, given: Sequence[Declared]) -> Applied:
     Raises:
         InputError: Some are refused; carries all that is wrong.
     """
-    applied, wrong = Applied(ingest.slug), list[InputError]()
+    applied, wrong, known = Applied(ingest.slug), list[InputError](), ingest.ledger.names
     check_runs(ingest.task, given)
     for one in with_progress(given, len(given), "submissions to read", ingest.progress):
         if (tombstone := _tombstone(ingest, one)) is not None:
@@ -132,6 +138,7 @@ def bring(ingest: Ingest, given: Sequence[Declared]) -> Applied:
             wrong.append(error)
     if wrong:
         raise together(wrong)
+    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
     return applied
 

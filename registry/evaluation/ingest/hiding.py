@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
+from registry.errors import RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import digest
@@ -20,9 +21,10 @@ from registry.manifest import Manifest, stored_manifest
 from registry.provenance import recorded_name
 from registry.readers import Document
 from registry.store import catalog, models
+from registry.store.database import Database
 from registry.store.hiding import pseudonyms
 from registry.store.hiding.concealment import SAID
-from registry.store.hiding.names import Bringing, GivenSubmission
+from registry.store.hiding.names import Bringing, GivenSubmission, Names, names_of, names_without_registry
 from registry.store.log.journal import Journal, new_salt, now
 from registry.store.row_types import TaskRow
 
@@ -99,6 +101,23 @@ def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Br
     """What a task's manifest declares to be submitted; or, of a task that is there, some `chosen` submissions."""
     return Bringing(task.manifest.task.id, lambda: _of_task(task) if chosen is None else list(map(_given, chosen)),
                     lambda before: newly_anonymous(task.manifest, before))
+
+
+def hidden_names(task: ResolvedTask, database: Database | None) -> Names:
+    """Return what to print instead of the names and files that a manifest declares, as far as they are hidden.
+
+    Args:
+        task: The resolved manifest.
+        database: The registry that the manifest is compared with; if it cannot be read, all names are hidden.
+    """
+    declares = bringing(task)
+    if database is None or not database.exists():
+        return names_without_registry(declares) if declares.anonymous(None) else Names()
+    try:
+        with Database(database.path, organiser=True).reading() as connection:
+            return names_of(connection, declares)
+    except RegistryError:
+        return names_without_registry(declares)
 
 
 def _of_task(task: ResolvedTask) -> list[GivenSubmission]:

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import ManifestError, RegistryError
+from registry.errors import InputError, ManifestError, RegistryError
 from registry.store import catalog
 from registry.store.hiding.concealment import concealed, concealing
 from registry.store.row_types import TaskRow
 
 REFUSED, SOME = "a submission that is not in the registry", "a submission"
-WRONG = "what is wrong here names participants; `registry check` tells it, and so does `registry --organiser`"
+WRONG = "what is wrong here names participants; `registry --organiser check` shows it"
 _SUBMISSIONS = """
     SELECT submission_id, team.name AS team, system.name AS system, version FROM submission
     JOIN system USING (system_id) JOIN team USING (team_id) WHERE list_contains(:tasks, team.task_id)
@@ -58,13 +58,17 @@ class Names:
         for one in (error, *error.others):
             one.args = (self.said(str(one)),)
             one.excerpt = self.said(one.excerpt)
+            if isinstance(one, InputError):
+                one.message = self.said(one.message)
+                one.path = None if one.path is None else self.said(one.path)
 
 
 def without_names(error: RegistryError) -> None:
     """Leave out what is said of `[[submit]]` tables that are wrong: it names files that nobody may have read."""
     for one in (error, *error.others):
         if isinstance(one, ManifestError) and one.key.startswith("submit"):
-            one.args = (f"{one.path}: {one.key}: {WRONG}",)
+            one.message = f"{one.key}: {WRONG}"
+            one.args = (f"{one.path}: {one.message}",)
 
 
 class GivenSubmission(NamedTuple):
@@ -108,11 +112,23 @@ def names_of(connection: Connection, bringing: Bringing | None) -> Names:
         for there in connection.execute(text(_SUBMISSIONS), {"tasks": [row.task_id]}):
             instead |= dict.fromkeys(GivenSubmission((), *there[1:]).names, SOME)
     if bringing is not None and (new or bringing.task in found.anonymous):
-        for one in bringing.given():
-            shown = next((instead[name] for name in one.names if name in instead), REFUSED)
-            for name in (*one.names, *one.files):
-                instead.setdefault(name, shown)
+        _add_given(instead, bringing)
     return Names(instead, blind)
+
+
+def names_without_registry(bringing: Bringing) -> Names:
+    """Return the same for a registry that does not exist yet or cannot be read, where nobody has a pseudonym."""
+    instead: dict[str, str] = {}
+    _add_given(instead, bringing)
+    return Names(instead)
+
+
+def _add_given(instead: dict[str, str], bringing: Bringing) -> None:
+    """Add the submissions of a command: names and files as their pseudonyms, or as `REFUSED` if they have none."""
+    for one in bringing.given():
+        shown = next((instead[name] for name in one.names if name in instead), REFUSED)
+        for name in (*one.names, *one.files):
+            instead.setdefault(name, shown)
 
 
 def _instead(connection: Connection, tasks: list[int]) -> dict[str, str]:

@@ -23,10 +23,13 @@ function wideSheet(wide) {
   };
 }
 
-// A text that looks like a formula is none to a spreadsheet once a quote stands before it.
+// An apostrophe before a text that a spreadsheet would compute as a formula, as in registry/rendering/rows.py.
+const guardFormula = text => (/^"*[=+\-@\t\r]/.test(text) && !/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(text)
+  ? `'${text}` : text);
+
 function csvCell(value) {
   if (Array.isArray(value)) return csvCell(value.join("; "));
-  const text = value == null ? "" : typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  const text = value == null ? "" : typeof value === "string" ? guardFormula(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

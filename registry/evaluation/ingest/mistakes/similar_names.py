@@ -1,0 +1,118 @@
+"""Names of teams and systems that differ, but only in letter case or by characters that look the same.
+
+Each is a participant of its own, so one spelling too many gives a team two places on a board, and a stranger may take
+another team's name. Such pairs are warned of when a name is new. The comparison follows the idea of the skeletons of
+Unicode Technical Standard 39 with a small table: letters of Latin, Greek and Cyrillic script that share a shape,
+accents, full-width and other compatibility forms, blanks, dashes, and characters that cannot be seen.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import combinations
+
+from registry.store.hiding.names import REFUSED, Names
+
+_MOST = 10  # pairs that are listed
+_MOST_DIFFERENCES = 3  # of a pair
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
+_INVISIBLE = re.compile(  # characters that Unicode calls default ignorable
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0000-\U000e0fff]")
+_SHAPES = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХҮԌԚԜ" "авеѕіјкмнорстухүһԁԛԝӏӀѵ" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" "αεγηικνορτυχωϲϳ" "ıɑɡ‘’ʼ",
+    "ABESIJKMHOPCTYXYGQW" "abesijkmhopctyxyhdqwllv" "ABEZHIKMNOPTYX" "aeynikvoptuxwcj" "iag'''")
+
+
+@dataclass(frozen=True)
+class SimilarNames:
+    """Two names that look the same or differ only in letter case.
+
+    Attributes:
+        task: The task's id.
+        first: The older name, if one of the two is already stored.
+        second: The new name.
+        team: The team whose systems have these names; None if they are names of teams.
+    """
+
+    task: str
+    first: str
+    second: str
+    team: str | None = None
+
+    def warning(self, names: Names) -> str:
+        """Return the warning; it shows no hidden name, and of hidden names not how they differ."""
+        fault = "differ only in letter case" if self.first.lower() == self.second.lower() else "look alike"
+        kind = "team" if self.team is None else "system"
+        if self.first in names.instead or self.second in names.instead:
+            known = {names.instead.get(name, REFUSED) for name in (self.first, self.second)} - {REFUSED}
+            shown = f"{' and '.join(sorted(known))}: " if known else ""
+            return (f"{self.task}: {shown}the names of two {kind}s {fault}; the same command with "
+                    "`registry --organiser` shows them")
+        if fault == "look alike":
+            fault += f" ({_differences(self.first, self.second)})"
+        owner = "" if self.team is None else f" of {names.said(self.team)!r}"
+        return (f"{self.task}: the {kind}s {self.first!r} and {self.second!r}{owner} {fault}; if they are one {kind}, "
+                "write its name in one way, and `registry withdraw` the submissions under the other name")
+
+
+def similar_names(task: str, old: Mapping[str, Collection[str]],
+                  current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
+    """Find every pair of a new name and a similar one.
+
+    Args:
+        task: The task's id.
+        old: The systems of each team that is already stored.
+        current: The systems of each team, with the new teams and systems.
+    """
+    pairs = [SimilarNames(task, *pair) for pair in _pairs(old.keys(), current.keys())]
+    for team, systems in current.items():
+        pairs += [SimilarNames(task, *pair, team) for pair in _pairs(old.get(team, ()), systems)]
+    return pairs
+
+
+def warnings_about(pairs: Sequence[SimilarNames], names: Names) -> Iterator[str]:
+    """Yield one warning for each pair; of many the first, and how many more there are."""
+    yield from (pair.warning(names) for pair in pairs[:_MOST])
+    if len(pairs) > _MOST:
+        yield f"{pairs[0].task}: {len(pairs) - _MOST} more pairs of names differ only in letter case or look alike"
+
+
+def skeleton(name: str) -> str:
+    """Return what names that look the same have in common.
+
+    >>> skeleton("Аspen") == skeleton("aspen"), skeleton("Aspen") == skeleton("Ａｓｐｅｎ"), skeleton("Aspen 2")
+    (True, True, 'aspen 2')
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
+        name = _MARKS.sub("", _INVISIBLE.sub("", name)).translate(_SHAPES)
+        name = "".join("-" if unicodedata.category(c) == "Pd" else c for c in name)
+    return unicodedata.normalize("NFKC", " ".join(name.split()).casefold())
+
+
+def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of a new name and one that has the same skeleton or differs only in letter case."""
+    groups = defaultdict[str, list[str]](list)
+    for name in sorted(current, key=lambda name: (name not in old, name)):
+        for key in {skeleton(name), name.casefold()}:
+            groups[key].append(name)
+    pairs = {pair: None for group in groups.values() for pair in combinations(group, 2) if pair[1] not in old}
+    return list(pairs)
+
+
+def _differences(first: str, second: str) -> str:
+    """Name the characters in which two names differ."""
+    parts = [(first[a:b], second[c:d]) for tag, a, b, c, d in SequenceMatcher(
+        None, first, second, autojunk=False).get_opcodes() if tag != "equal"]
+    shown = [f"{_characters(a)} in one is {_characters(b)} in the other" for a, b in parts[:_MOST_DIFFERENCES]]
+    return ", ".join(shown) + (", and more" if len(parts) > _MOST_DIFFERENCES else "")
+
+
+def _characters(text: str) -> str:
+    return " + ".join(f"U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in text) or "nothing"
