@@ -181,6 +181,9 @@ _SCORES = {
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
           "task": "SELECT * REPLACE (CAST(NULL AS VARCHAR) AS salt) FROM {file}.task"}
 _LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
+# DuckDB computes a user's condition before that of a view, on hidden rows too, if it does not know that the condition
+# can fail; and what fails prints its value ("missing ): (0.0123"). No condition can move below a LIMIT.
+_APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
 
 
 def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: bool,
@@ -206,8 +209,12 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
         return re.sub(rf"{re.escape(file)}\.(\w+)",
                       lambda found: f"temp.{found[1]}" if found[1] in before else found[0], select)
 
+    def made(name: str, select: str) -> str:
+        shown = of_then(select.format(**values))
+        return _APART.format(select=shown) if asks and name in _LARGE else shown
+
     return [(name, f"CREATE {'OR REPLACE ' if name in before else ''}TEMP {'VIEW' if name in _LARGE else 'TABLE'} "
-                   f"{name} AS {of_then(select.format(**values))}") for name, select in chosen.items()]
+                   f"{name} AS {made(name, select)}") for name, select in chosen.items()]
 
 
 def _within(reordered: str | None, name: str, select: str) -> str:
