@@ -30,6 +30,7 @@ _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, V
             "registry is changed by its own commands only")
 _SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
 _EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^()]*\))?", re.IGNORECASE | re.DOTALL)
+_NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 _MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
 _OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
@@ -266,7 +267,10 @@ def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise MemoryError("the query needs more memory than it may take") from None
     except (duckdb.InternalException, duckdb.FatalException) as error:
-        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(str(error))}") from None
+        if _NO_MEMORY in str(error):
+            raise MemoryError("the query needs more memory than it may take") from None
+        message, _, _ = str(error).partition("\nStack Trace:")
+        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(message)}") from None
     except duckdb.Error as error:
         raise _refusal(str(error), query, first_line) from None
 

@@ -1,0 +1,1 @@
+"""Attacks on the registry: each one has to fail."""
