@@ -25,6 +25,7 @@ from registry.store.files.failures import explain
 from registry.store.hiding.concealment import another
 from registry.store.rows import quoted
 
+_NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
@@ -173,7 +174,10 @@ def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise MemoryError("the query needs more memory than it may take") from None
     except (duckdb.InternalException, duckdb.FatalException) as error:
-        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(str(error))}") from None
+        if _NO_MEMORY in str(error):
+            raise MemoryError("the query needs more memory than it may take") from None
+        message, _, _ = str(error).partition("\nStack Trace:")
+        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(message)}") from None
     except duckdb.Error as error:
         raise _refusal(str(error), query, first_line) from None
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.names import NamedReader
+from registry.readers.parsing.bounds import MANY_ROWS
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.projection import project
 from registry.treebank import NO_WORD, Projection, Sentence, Token, Word, relation
@@ -49,6 +50,7 @@ class Conllu(NamedReader):
     """
 
     name = "conllu"
+    lines_per_item = MANY_ROWS
     gives = "tree"
     named = "relation"
 

@@ -271,7 +271,8 @@ class Database:
                     patience: float | None = None) -> Iterator[Connection]:
         patience = RETRY_SECONDS if patience is None else patience
         with explaining(self.named), connected(self._real, read_only=read_only, config=config, patience=patience,
-                                           commit=self.patience.seconds) as connection:
+                                           commit=self.patience.seconds) as connection, (
+                schema.requiring_tables(connection, self.named)):
             yield connection
 
 

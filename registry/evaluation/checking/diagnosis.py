@@ -125,7 +125,7 @@ class Diagnosis:
     def _text(self) -> str:
         """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
         try:
-            return self.reader.declared(self.document.collecting(Problems(0))).text()
+            return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
         except InputError:
             return ""
 

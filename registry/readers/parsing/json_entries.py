@@ -13,7 +13,7 @@ from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.readers.parsing.delimited import Written, content_lines
-from registry.readers.parsing.document import MAX_LINES, Document
+from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_lines import STRICT, json_object
 
 ABSENT = object()  # what stands where no path leads
@@ -62,8 +62,8 @@ def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
     try:
         for n, (at, name, value) in enumerate(_members(text)):
             line, counted_to = line + text.count("\n", counted_to, at), at
-            if n == MAX_LINES:
-                raise document.error(f"more than {MAX_LINES:,} entries, which are the most that are read", line)
+            if n == document.most_lines:
+                raise document.beyond("more entries", n, line)
             yield line, name, value
     except json.JSONDecodeError as error:
         raise document.error(f"not JSON: {error.msg} at column {error.colno}", error.lineno + document.skip) from None

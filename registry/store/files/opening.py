@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
-from registry.store.files.failures import FAILURES
+from registry.store.files.failures import FAILURES, cause_of
 from registry.store.rows import driver_of
 from registry.store.turns.gate import wait_before
 
@@ -64,8 +65,19 @@ def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: 
         yield connection
     finally:
         with opening:
+            roll_back(connection)
             connection.close()
             _opened[path] -= 1
+
+
+def roll_back(connection: Connection) -> None:
+    """Undo a transaction, unless a fatal error has ended DuckDB's database, which then refuses all statements."""
+    try:
+        connection.rollback()
+    except FAILURES as error:
+        if not isinstance(cause_of(error), duckdb.FatalException):
+            raise
+
 
 
 @cache
@@ -126,7 +138,7 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
         else:
             connection.commit()
     except BaseException:
-        connection.rollback()
+        roll_back(connection)
         raise
 
 
