@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.verifying.definitions import KINDS, can_go_on, verify_definitions
 from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
@@ -43,6 +44,8 @@ from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.upkeep.backup import unreadable
 
+_CONCEALED = "`registry --organiser verify` tells what"
+
 
 @dataclass
 class Verified:
@@ -64,12 +67,16 @@ class Verified:
 
     def conceal(self, connection: Connection) -> None:
         """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
-        if all(fault.of == "table" for fault in self.faults):  # then names may be unreadable too
+        if all(fault.of in KINDS for fault in self.faults):  # then names may be unreadable too
+            return
+        if any(fault.of in KINDS for fault in self.faults):  # then what is hidden may be shown
+            self.faults = [fault if fault.of in KINDS else replace(fault, name="", message=_CONCEALED)
+                           for fault in self.faults]
             return
         names = names_of(connection, None)
         self.faults = [replace(
             fault, name=names.said(fault.name),
-            message="`registry --organiser verify` tells what" if names.blind else names.said(fault.message))
+            message=_CONCEALED if names.blind else names.said(fault.message))
             for fault in self.faults]
 
 
@@ -90,10 +97,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         UnknownNameError: There is no such task, or no comparison or study with that id.
     """
     verified = Verified()
-    verified.faults += [Fault("damaged", "table", table, f"cannot be read: {why}")
-                        for table, why in unreadable(connection).items()]
-    if verified.faults:
-        verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
+    if not _is_readable(connection, verified):
         return verified
     tasks = catalog.tasks(connection, task)
     purged = of_families(connection, with_places_of_purged(connection))
@@ -101,13 +105,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
     verified.faults += verify_sources(connection)
     verified.count("file", _number(connection, "source"))
     verified.faults += verify_references(connection)
-    verified.faults += verify_log(connection, head)
-    verified.faults += verify_tombstones(connection)
-    verified.notes += notes_on_purges(connection)
-    verified.count("entry of the log", _number(connection, "event"))
-    if head is None:
-        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
-                              "show that was published before (`registry show --head`, `--head`)")
+    _verify_log(connection, head, verified)
     connection.exec_driver_sql("CREATE TEMP TABLE derived_scoring (scoring_id INTEGER)")
     set_aside(connection, OF_SCORES)
     for row in tasks:
@@ -127,6 +125,31 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         verified.notes.append(f"{counted(older, 'comparison')} of an older registry cannot be made again: what was "
                               "asked for was not recorded; `registry compare` after `registry score` records new ones")
     return verified
+
+
+def _is_readable(connection: Connection, verified: Verified) -> bool:
+    """Whether tables are defined as they should be and can be read, without which nothing else can be verified."""
+    verified.faults += verify_definitions(connection)
+    if not can_go_on(verified.faults):
+        verified.notes.append("tables are not those of a registry, so nothing else was looked at; restore a backup")
+        return False
+    damaged = [Fault("damaged", "table", table, f"cannot be read: {why}")
+               for table, why in unreadable(connection).items()]
+    if damaged:
+        verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
+    verified.faults += damaged
+    return not damaged
+
+
+def _verify_log(connection: Connection, head: str | None, verified: Verified) -> None:
+    """Verify the log, and what purges have left."""
+    verified.faults += verify_log(connection, head)
+    verified.faults += verify_tombstones(connection)
+    verified.notes += notes_on_purges(connection)
+    verified.count("entry of the log", _number(connection, "event"))
+    if head is None:
+        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
+                              "show that was published before (`registry show --head`, `--head`)")
 
 
 def _verify_task(connection: Connection, journal: Journal, row: TaskRow, execution: Execution,
