@@ -19,7 +19,8 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, NoRegistryError, RegistryError, StoreError
 from registry.files import is_database
-from registry.store import definitions, schema
+from registry.store import schema
+from registry.store.files import definitions
 from registry.store.files.creation import Creation, sweep
 from registry.store.files.failures import explaining
 from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
@@ -28,7 +29,6 @@ from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
 from registry.store.turns.tickets import PATIENCE, Patience
 
-_LOCK = "SET lock_configuration = true"
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
 CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
@@ -97,7 +97,7 @@ class Database:
         reach = NOWHERE if output is None else Reach(files=[output])
         with self.reading(config, asks=True, reach=reach) as connection:
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already
-                connection.exec_driver_sql(_LOCK)
+                connection.exec_driver_sql("SET lock_configuration = true")
             yield connection
 
     @contextmanager

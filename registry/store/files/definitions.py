@@ -40,7 +40,7 @@ _LISTS = {  # by kind of thing: DuckDB's function, and the columns of the name a
     "schema": ("schemas", "schema_name", "sql, internal"),
 }
 _COLUMNS = f"""
-    SELECT {_PLACE}, table_name, column_name, data_type, is_nullable, column_default
+    SELECT {_PLACE}, table_name, column_name, data_type, column_default
     FROM system.main.duckdb_columns()"""  # noqa: S608
 _CONSTRAINTS = f"SELECT {_PLACE}, table_name, constraint_text FROM system.main.duckdb_constraints()"  # noqa: S608
 _EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
@@ -146,7 +146,8 @@ def _definitions(driver: Any) -> Mapping[Key, tuple[Any, ...]]:
             found[_key("table", place, name)] = []
     for query in (_COLUMNS, _CONSTRAINTS):
         for database, place, name, *column in driver.execute(query).fetchall():
-            if database not in _NOT_OF_FILE and (key := _key("table", place, name)) in found:
+            # Older migrations left out NOT NULL, and verify looks at what rows hold.
+            if database not in _NOT_OF_FILE and (key := _key("table", place, name)) in found and column != ["NOT NULL"]:
                 found[key].append(" ".join(map(str, column)))
     for kind in _LISTS:
         for _, place, name, *rest in _own(driver, kind):

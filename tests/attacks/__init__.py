@@ -1,0 +1,1 @@
+"""Attacks on registries: what somebody else altered, hid or tried to read."""
