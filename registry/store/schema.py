@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import duckdb
 from sqlalchemy import Connection
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.schema import CreateTable
 
 from registry.errors import InputError, SchemaError
 from registry.store import comments, models, views
-from registry.store.files.failures import FAILURES, cause_of
 from registry.store.rows import driver_of
 from registry.version import __version__
 
 Touched = Mapping[str, tuple[str, ...]]  # columns that a migration rewrites or takes away, by table
 
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal"
-_COLUMNS = ("SELECT table_name, column_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name) "
-            "WHERE duckdb_tables.database_name = current_database() AND NOT duckdb_tables.internal")
 _VERSION = (
     "CREATE TABLE alembic_version (version_num VARCHAR NOT NULL, CONSTRAINT alembic_version_pkc "
     "PRIMARY KEY (version_num))")
@@ -54,7 +49,7 @@ def current(connection: Connection, path: Path) -> str | None:
     """
     try:  # as every opening asks: to list the tables takes longer
         return str(connection.exec_driver_sql(_REVISION).scalar_one())
-    except ProgrammingError:  # one of the two tables is not there
+    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are not those of a registry
         tables = connection.exec_driver_sql(_TABLES).scalars().all()
     if tables:
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path)
@@ -88,34 +83,6 @@ def check(connection: Connection, path: Path) -> None:
         raise InputError(f"an empty database; `registry init --db {path}` makes it a registry", path=path)
     raise SchemaError(path, f"its schema {found} is older than this program's {revisions()[-1]}; upgrade it with "
                             f"`registry init --db {path}`")
-
-
-@contextmanager
-def requiring_tables(connection: Connection, path: Path) -> Iterator[None]:
-    """When a statement fails, name the table that another program has replaced or altered, if there is one.
-
-    Raises:
-        SchemaError: A table of the program's own schema is absent, or is a view, or has other columns.
-    """
-    try:
-        yield
-    except FAILURES as error:
-        cause = cause_of(error)
-        if isinstance(cause, duckdb.BinderException | duckdb.CatalogException) and (name := _altered(connection, path)):
-            raise SchemaError(path, f"{name!r} is no longer the table that this program made, so another program has "
-                                    "changed the file; restore it from a backup, or name another with --db") from None
-        raise
-
-
-def _altered(connection: Connection, path: Path) -> str | None:
-    """Return the first table that is absent, is a view, or has other columns; None if the schema is not current."""
-    if needs_upgrade(connection, path):
-        return None
-    columns: dict[str, set[str]] = {}
-    for table, column in connection.exec_driver_sql(_COLUMNS):
-        columns.setdefault(table, set()).add(column)
-    return next((table.name for table in models.metadata.sorted_tables
-                 if columns.get(table.name) != {column.name for column in table.columns}), None)
 
 
 def migrations_after(revision: str | None) -> Iterator[tuple[Touched, dict[str, str]]]:
