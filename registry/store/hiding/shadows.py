@@ -166,8 +166,8 @@ _SCORES = {
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE"}
 _LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
-# DuckDB computes a user's condition before that of a view, on hidden rows too, if it does not know that the condition
-# can fail; and what fails prints its value ("missing ): (0.0123"). No condition can move below a LIMIT.
+# DuckDB moves a user's condition below a view's, onto hidden rows, unless it knows that the condition can fail. A cast to
+# BIT or a regular expression can fail without DuckDB knowing, and prints its value. No condition moves below a LIMIT.
 _APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
 
 
