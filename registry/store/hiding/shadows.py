@@ -166,8 +166,8 @@ _SCORES = {
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE"}
 _LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
-# DuckDB moves a user's condition below a view's, onto hidden rows, unless it knows that the condition can fail. A cast to
-# BIT or a regular expression can fail without DuckDB knowing, and prints its value. No condition moves below a LIMIT.
+# DuckDB moves a user's condition below that of a view, onto hidden rows, unless DuckDB knows that it can fail. Casts to
+# BIT and regular expressions can fail unexpectedly, and print their value. No condition moves below a LIMIT.
 _APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
 
 
