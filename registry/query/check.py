@@ -36,12 +36,12 @@ class Checked:
     """A query that may run.
 
     Attributes:
-        sql: Its text. No other text may run.
-        explains: Whether it is an EXPLAIN.
-        table_functions: The names of the table functions in its syntax tree.
-        functions: Those of all other functions.
-        tables: Those of tables and views.
-        schemas: Those of databases and schemas.
+        sql: The text that was parsed. No other text may run.
+        explains: True if it is an EXPLAIN.
+        table_functions: Names of table functions in the syntax tree.
+        functions: Names of all other functions.
+        tables: Names of tables and views.
+        schemas: Names of databases and schemas.
     """
 
     sql: str
@@ -53,66 +53,69 @@ class Checked:
 
 
 def check(driver: Any, query: Query) -> Checked:
-    """Refuse what is not exactly one harmless SELECT or EXPLAIN.
+    """Parse a query, and raise an error unless it is one SELECT or EXPLAIN that may run.
 
     Raises:
-        QueryError: It is refused.
+        QueryError: It may not run.
     """
     if "\0" in query.sql:
         raise QueryError("SQL cannot hold the character NUL", path=query.source)
     if not query.sql.isascii() and any("\ud800" <= character <= "\udfff" for character in query.sql):
         raise QueryError("SQL must be Unicode text", path=query.source)
-    kind = _kind(driver, query.sql, query)
+    kind = _parse_kind(driver, query.sql, query)
     checked = Checked(query.sql, explains=kind == duckdb.StatementType.EXPLAIN)
     select = query.sql
-    concealing = _all(driver, _CONCEALING)
+    concealing = _fetch_names(driver, _CONCEALING)
     if checked.explains:
-        _refuse_to_count(concealing, query)
-        checked.sql, select = _explained(driver, query)
+        _require_nothing_hidden(concealing, query)
+        checked.sql, select = _split_explain(driver, query)
     elif kind != duckdb.StatementType.SELECT:
         raise QueryError(_REFUSED, path=query.source)
-    _collect_names(_tree(driver, select, query), checked)
+    _collect_names(_parse_tree(driver, select, query), checked)
     _require_permitted(driver, checked, query)
     if concealing:
         _require_concealed(driver, checked, query)
     return checked
 
 
-def _kind(driver: Any, sql: str, query: Query) -> Any:
-    """The kind of the one statement of a text."""
+def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
+    """Return the type of the only statement in a text."""
     statements = driver.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(_REFUSED, path=query.source)
     return statements[0].type
 
 
-def _refuse_to_count(concealing: set[str], query: Query) -> None:
+def _require_nothing_hidden(concealing: set[str], query: Query) -> None:
     if any(name.startswith(HELPER) for name in concealing):
         raise QueryError("names or scores are hidden, and a plan counts rows that have them, so EXPLAIN is refused; "
                          f"{_ORGANISER}", path=query.source)
 
 
-def _explained(driver: Any, query: Query) -> tuple[str, str]:
-    """An EXPLAIN with blanks for the comments before it, and its SELECT with blanks for all that is before that.
+def _split_explain(driver: Any, query: Query) -> tuple[str, str]:
+    """Return an EXPLAIN without the comments before it, and its SELECT alone.
 
-    All words stay in their lines and columns, where errors point.
+    Blanks replace the removed text, so that errors show the user's lines and columns.
+
+    Raises:
+        QueryError: The beginning of the SELECT is not certain.
     """
     start = duckdb.tokenize(query.sql)[0][0]  # in bytes
-    sql = _with_blanks(query.sql, len(query.sql.encode()[:start].decode()))
+    sql = _blank_out(query.sql, len(query.sql.encode()[:start].decode()))
     prefix = _EXPLAIN.match(sql)
-    select = "" if prefix is None else _with_blanks(sql, prefix.end())
-    with suppress(duckdb.ParserException):  # of the SELECT alone: then its beginning was not found
-        if _kind(driver, select, query) == duckdb.StatementType.SELECT:
+    select = "" if prefix is None else _blank_out(sql, prefix.end())
+    with suppress(duckdb.ParserException):  # DuckDB parsed the whole text, so the prefix ends in another place
+        if _parse_kind(driver, select, query) == duckdb.StatementType.SELECT:
             return sql, select
     raise QueryError("only EXPLAIN, EXPLAIN ANALYZE or EXPLAIN (FORMAT json) can explain a SELECT here, without "
                      "comments among these words", path=query.source)
 
 
-def _with_blanks(sql: str, end: int) -> str:
+def _blank_out(sql: str, end: int) -> str:
     return re.sub(r"[^\n]", " ", sql[:end]) + sql[end:]
 
 
-def _tree(driver: Any, select: str, query: Query) -> Any:
+def _parse_tree(driver: Any, select: str, query: Query) -> Any:
     (text,) = driver.execute("SELECT json_serialize_sql(?)", [select]).fetchone()
     try:
         tree = json.loads(text)
@@ -146,17 +149,17 @@ def _collect_names(tree: Any, named: Checked) -> None:
 def _require_permitted(driver: Any, named: Checked, query: Query) -> None:
     """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
     if others := named.table_functions - permitted.TABLE_FUNCTIONS:
-        _refuse("table function", others - _all(driver, _MACROS), query)
+        _refuse("table function", others - _fetch_names(driver, _MACROS), query)
     if others := named.functions - permitted.FUNCTIONS:
-        _refuse("function", others & _all(driver, _OWN_FUNCTIONS), query)
+        _refuse("function", others & _fetch_names(driver, _OWN_FUNCTIONS), query)
     if others := named.tables - permitted.VIEWS:
-        _refuse("view", others & _all(driver, _OWN_VIEWS), query)
+        _refuse("view", others & _fetch_names(driver, _OWN_VIEWS), query)
 
 
 def _require_concealed(driver: Any, named: Checked, query: Query) -> None:
     """Refuse what reaches the file's own tables, where temporary ones stand for those with hidden names or scores."""
     _refuse("table", {name for name in named.tables if name.startswith(HELPER)}, query)
-    own = _all(driver, "SELECT lower(current_database())")  # which is the file's name, and may be any of these
+    own = _fetch_names(driver, "SELECT lower(current_database())")  # which is the file's name, and may be any of these
     if named.schemas - ({"", "main", "temp", "information_schema", "pg_catalog"} - own):
         raise QueryError(f"names or scores are hidden, so a query names tables without their database; {_ORGANISER}",
                          path=query.source)
@@ -169,5 +172,5 @@ def _refuse(kind: str, names: set[str], query: Query) -> None:
                          "reach nothing else", path=query.source)
 
 
-def _all(driver: Any, sql: str) -> set[str]:
+def _fetch_names(driver: Any, sql: str) -> set[str]:
     return {name for (name,) in driver.execute(sql).fetchall()}

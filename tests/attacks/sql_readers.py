@@ -4,7 +4,7 @@ import io
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
-import duckdb
+import pyarrow.parquet
 from starlette.testclient import TestClient
 
 from registry.errors import RegistryError
@@ -59,7 +59,7 @@ class Reader:
         printed = self._written(text, "parquet", self._parquet)
         if printed:
             return printed
-        return str(duckdb.read_parquet(str(self._parquet)).fetchall())
+        return str(pyarrow.parquet.read_table(self._parquet).to_pylist())
 
     def count(self, text):
         return self._told(lambda: str(sql.count_of(self._cursor, Query(text, {}))))

@@ -22,7 +22,7 @@ NAMES = (("team", "name"), ("system", "name"), ("submission", "attributes"), ("s
          ("event", "subject"), ("event", "actor"), ("leaderboard", "team"))
 NUMBERS = (("statistics_ratio", "numerator"), ("item_score", "score"), ("score", '"value"'), ("standing", "score"),
            ("pair_result", "p_value"), ("pair_result", "difference"), ("comparison_pair", "p_adjusted"),
-           ("leaderboard", "score"))  # the first rows of the first six are embargoed
+           ("leaderboard", "score"))
 COLUMNS = NAMES + NUMBERS
 
 # A registry's own tables by their full names: {0} is the table.
@@ -47,6 +47,7 @@ FAILING = (
     "from_json_strict('\"x' || {0} || '\"', '\"INT\"') = 1",
     "bitstring('x' || {0}, 3) = '1'::BIT", "date_part('x' || {0}, now()) = 1", "('x' || {0})::DECIMAL(3, 1) = 1",
     "like_escape('a', 'b%', 'x' || {0})", "unbin('x' || {0}) = 'a'", "hamming('a', 'x' || {0}) = 1")
+LONG = "if(length({0}::VARCHAR) > 8, {0}, NULL)"  # most visible numbers are short, and a failing one ends the query
 # Where a condition {1} stands over a table {0}.
 PLACES = (
     "SELECT count(*) FROM {0} WHERE {1}", "SELECT {1} FROM {0}", "SELECT 1 FROM {0} ORDER BY {1}",
@@ -135,6 +136,14 @@ FILES = (
     "FROM secret_team", "FROM secret_submission", "FROM secret_name, registry.main.team", "FROM item_text",
     "FROM pair", "FROM pairwise",
     "FROM submission_score", "FROM secret_scoring, registry.main.score")
+# Texts that printed a secret in version 0.1; the short form has all of them.
+KNOWN = (
+    "EXPLAIN ANALYZE -- a\r SELECT error(string_agg(name, ' ')) FROM registry.main.team -- \n",
+    "EXPLAIN /* a /* b */ SELECT 1 -- */ ANALYZE SELECT error(string_agg(name, ' ')) FROM registry.main.team",
+    "EXPLAIN (ANALYZE /* ) SELECT 1 -- */) SELECT error(string_agg(p_value, ' ')) FROM registry.main.pair_result",
+    "/* /* */ EXPLAIN SELECT 1 -- */ EXPLAIN ANALYZE SELECT error(string_agg(score, ' ')) FROM registry.main.standing",
+    *(f"SELECT count(*) FROM {table} WHERE {FAILING[n].format(LONG.format(column))}" for n, (table, column)
+      in product((2, 4, 5, 7), (("statistics_ratio", "numerator"), ("pair_result", "p_value")))))
 
 
 def _select(table, column, base="registry.main.{0}"):
@@ -155,10 +164,11 @@ def _families():
                          in product(STATEMENTS, ("{0}", "registry.main.{0}"), COLUMNS)]
     yield "ctes", [shape.format(table, base.format(table)) for shape, base, (table, _)
                    in product(CTES, ("{0}", "registry.main.{0}"), COLUMNS)]
-    yield "failing", [place.format(table, condition.format(column)) for condition, place, (table, column)
-                      in product(FAILING, PLACES, NUMBERS[:6])]
+    yield "failing", [place.format(table, condition.format(LONG.format(column))) for condition, place, (table, column)
+                      in product(FAILING, PLACES, NUMBERS)]
     yield "macros", [shape.format(schema) for shape, schema in product(MACROS, ("", "registry.main.", "main."))]
     yield "files", list(FILES)
+    yield "known", list(KNOWN)
 
 
 def texts(per_family=None, seed=51):

@@ -181,8 +181,8 @@ _SCORES = {
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
           "task": "SELECT * REPLACE (CAST(NULL AS VARCHAR) AS salt) FROM {file}.task"}
 _LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
-# DuckDB computes a user's condition before that of a view, on hidden rows too, if it does not know that the condition
-# can fail; and what fails prints its value ("missing ): (0.0123"). No condition can move below a LIMIT.
+# DuckDB moves a user's condition below that of a view, onto hidden rows, unless DuckDB knows that it can fail. Casts to
+# BIT and regular expressions can fail unexpectedly, and print their value. No condition moves below a LIMIT.
 _APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
 
 
