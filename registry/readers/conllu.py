@@ -117,7 +117,7 @@ class Conllu(NamedReader):
         rows: list[Row] = []
         own: dict[str, str] = {}
         lasting: dict[str, str] = {}
-        number = 0
+        is_empty = True
         for number, line in document.lines():
             if line.startswith("#") and not rows:
                 name, equals, value = line[1:].partition("=")
@@ -131,10 +131,10 @@ class Conllu(NamedReader):
             else:
                 own.pop("text", None)
                 yield rows[0][0], self._sentence(rows, document), lasting | own
-                rows, own = [], {}
+                rows, own, is_empty = [], {}, False
         if rows:
             raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
-        if not number:
+        if is_empty:
             raise document.error("no sentence in this file")
 
     def _cells(self, line: str, document: Document, number: int) -> list[str]:

@@ -204,8 +204,9 @@ FILES: dict[str, HostileFile] = {
                                 options=_PARQUET, is_folded=False),
     "parquet-10M": HostileFile("labels", parquet("SELECT 'i1' AS item, 'A' AS label FROM range(10_000_000)"),
                                options=_PARQUET, is_folded=False),
-    "parquet-list": HostileFile("labels", parquet("SELECT 'i1' AS item, range(20_000_000) AS label"),
-                                options=_PARQUET, is_folded=False),
+    "parquet-list": HostileFile("labels", parquet(
+        "SELECT 'i1' AS item, list_transform(range(20_000_000), lambda x: 0) AS label"),
+        options=_PARQUET, is_folded=False),
     "parquet-strings": HostileFile("labels", parquet(
         "SELECT 'i' || i AS item, repeat('A', 1_000_000) AS label FROM range(200) t(i)"),
         options=_PARQUET, is_folded=False),
