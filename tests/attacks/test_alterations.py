@@ -40,7 +40,8 @@ SCORES = {"response", "remark", "score", "replicate_score", "statistics_ratio_wh
 PAIRS, STANDINGS = ("comparison_pair", "pair_result", "pair_interval"), ("standing", "overall_result")
 OTHERS = {  # columns of what was put in: the kind of thing that must be named
     "task.slug": "log", "task.title": "task", "task.version": "task", "task.manifest": "task",
-    "task.manifest_digest": "task", "gold_revision.digest": "gold", "item.item_id": "gold", "item.position": "gold",
+    "task.manifest_digest": "task", "task.salt": "task", "gold_revision.digest": "gold",
+    "item.item_id": "gold", "item.position": "gold",
     "item.key": "gold", "item_attribute.item_id": "gold", "item_attribute.name": "gold",
     "item_attribute.value": "gold", "team.name": "submission", "team.pseudonym": "pseudonym",
     "system.name": "submission", "system.pseudonym": "pseudonym", "submission.version": "submission",

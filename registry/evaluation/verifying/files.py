@@ -52,7 +52,7 @@ class _Inputs:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
         ended = {of.run_id for of in entries(connection, "end") if of.details}
         runs = connection.execute(select(models.run.c.run_id, models.run.c.inputs)).all()
-        self._blanked = {row.run_id for row in runs if row.run_id not in ended}
+        self._blanked = {row.run_id for row in runs if row.run_id not in ended and row.inputs == "{}"}
         for run_id, inputs in runs:
             for name, of in json.loads(inputs).items():
                 for key in ((of, run_id), (of, None)):

@@ -108,9 +108,10 @@ _NAMES = {
     "event": """
         SELECT e.* EXCLUDE (named) REPLACE (
             if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
-            if(named AND action <> 'ladder' OR (details ->> '$.signature') NOT IN (
-                SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study), '{{}}', details)
-                AS details,
+            if((named AND action <> 'ladder') OR (details ->> '$.signature' IS NOT NULL
+                AND (details ->> '$.signature') NOT IN (
+                    SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study)),
+               '{{}}', details) AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (
