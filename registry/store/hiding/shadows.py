@@ -174,6 +174,11 @@ _SCORES = {
         SELECT * FROM {{file}}.{name} WHERE pair_result_id IN (
             SELECT pair_result_id FROM {{file}}.comparison_pair WHERE {_OF_COMPARISON})"""  # noqa: S608
        for name in ("pair_result", "pair_interval")},
+    # Answers that only systems gave are their errors.
+    "answer": """
+        SELECT * FROM {file}.answer WHERE in_gold OR gold_revision_id NOT IN (
+            SELECT gold_revision.gold_revision_id FROM {file}.gold_revision JOIN {file}.test_set USING (test_set_id)
+            WHERE task_id IN ({blind}))""",
     "tested_statistics": """
         SELECT * FROM {file}.tested_statistics WHERE tested_statistics_id IN (
             SELECT unnest([statistics_a, statistics_b]) FROM temp.pair_result)""",
@@ -181,7 +186,7 @@ _SCORES = {
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
           "task": "SELECT * REPLACE (CAST(NULL AS VARCHAR) AS salt) FROM {file}.task"}
-_LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
+_LARGE = {"source", "answer", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
 # DuckDB moves a user's condition below that of a view, onto hidden rows, unless DuckDB knows that it can fail. Casts to
 # BIT and regular expressions can fail unexpectedly, and print their value. No condition moves below a LIMIT.
 _APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
