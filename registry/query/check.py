@@ -163,7 +163,8 @@ def _require_concealed(driver: Any, named: Checked, query: Query) -> None:
     if named.schemas - ({"", "main", "temp", "information_schema", "pg_catalog"} - own):
         raise QueryError(f"names or scores are hidden, so a query names tables without their database; {_ORGANISER}",
                          path=query.source)
-    _refuse("table function", named.table_functions & permitted.BY_NAME, query)
+    _refuse("table function", named.table_functions & permitted.OF_FILE, query)
+    _refuse("view", named.tables & permitted.OF_FILE, query)
 
 
 def _refuse(kind: str, names: set[str], query: Query) -> None:

@@ -212,6 +212,19 @@ def test_a_forged_view_neither_passes_nor_hides_other_faults(copy):
     assert "score" in {of for of, _ in found}
 
 
+def test_rows_that_stand_twice_are_named(copy):
+    """Of tables without a key a row can be the same; an added run has a number of its own."""
+    for alteration in every_table():
+        if alteration.name in ("a row of item_attribute repeated", "a row of run repeated"):
+            alter(copy, alteration.sql)
+    assert {"gold", "run"} <= {fault.of for fault in verified(copy, "none").faults}
+
+
+def test_a_registry_without_its_task_is_no_empty_one(copy):
+    alter(copy, "DELETE FROM task")
+    assert {"task", "row"} <= {fault.of for fault in verified(copy, "none").faults}
+
+
 def test_what_was_altered_before_a_command_stays_named(copy):
     """A command that writes logs new digests of the tables, and that they were not as the last one left them."""
     alter(copy, "UPDATE submission SET created_at = created_at - INTERVAL 1 DAY WHERE submission_id = 1")

@@ -168,6 +168,23 @@ def test_the_gold_cannot_be_guessed_by_eight_digits_in_a_signature(near_perfect,
         assert list(guess_gold(near_perfect.systems["near"], text)) == ([near_perfect.gold] if is_found else [])
 
 
+@pytest.mark.parametrize(("extra", "is_shown"), [("", True), ("[board]\nhidden = true\n", False)])
+def test_no_digest_of_a_submission_confirms_nearly_perfect_answers_in_a_blind_phase(
+        near_perfect, registry, extra, is_shown):
+    """Readers have the gold, so that they could write every file with two errors."""
+    near_perfect.extra = extra
+    registry("run", near_perfect.write())
+    seen = query_all() + "".join(registry("show", f"small/test/{name}/{name}").stdout for name in ("near", "other"))
+    with duckdb.connect(DB) as connection:
+        kept = connection.execute("""
+            SELECT submission.digest, source_digest, run.salt
+            FROM submission JOIN submission_source USING (submission_id) JOIN run USING (run_id)""").fetchall()
+    assert len(kept) == 2
+    assert {one in seen for row in kept for one in row} == {is_shown}
+    assert {short(one) in seen for digest_, source, _ in kept for one in (digest_, source)} == {is_shown}
+    assert registry("verify").stderr.endswith("all is well\n")
+
+
 @pytest.mark.parametrize(("extra", "is_open"), [("", True), ("[release]\ngold = false\n", False)])
 def test_no_digest_of_gold_or_of_single_items_leaves_with_a_release_that_withholds_them(
         near_perfect, registry, extra, is_open):

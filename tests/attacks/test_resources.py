@@ -1,6 +1,7 @@
 """Hostile submissions, requests and queries cost little, and end in a message."""
 
 import gzip
+import random
 import re
 import socket
 import subprocess
@@ -81,6 +82,19 @@ def test_a_gzip_bomb_is_refused_before_it_is_read(registry, name):
     """It could be read in full if every file might unfold to 64 MiB, as the gold may."""
     printed = check(registry, name, gzip.compress(FILES[name].make(5 * MIB)))
     assert "unfolds to more than 4 MiB, over 100 times its size; give the file as it is, unfolded" in printed
+
+
+def test_a_large_gzip_file_unfolds_to_64_mib_at_the_most(registry):
+    """Memory for labels of some MB each was 1.5 GB; the same file unfolded is refused for its lines alone."""
+    content = gzip.compress(random.Random(1).randbytes(2**20).hex().encode() + b"A" * 70 * MIB)  # 1 MiB
+    printed = check(registry, "labels-field", content)
+    assert "unfolds to more than 64 MiB; give the file as it is, unfolded" in printed
+
+
+def test_a_file_of_very_many_gzip_files_is_refused(registry):
+    """Each takes 64 microseconds, however small it is; programs that fold blocks in parallel write larger ones."""
+    content = gzip.compress(FILES["labels-x"].make(4000))
+    assert "some 2,001 gzip files" in check(registry, "labels-x", content + gzip.compress(b"", mtime=0) * 2000)
 
 
 def test_comments_alone_are_no_trees(registry):

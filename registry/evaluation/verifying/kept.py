@@ -112,12 +112,12 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
         yield Fault("altered", "gold", name, "its stored items are not those of its files")
         return
     ingest.parsed.keep_items(number, items)
-    expected = {(first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
-                if value is not None}
+    expected = Counter((first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
+                       if value is not None)
     table = models.item_attribute
-    stored = {tuple(row) for row in connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
-        table.c.gold_revision_id == number))}
-    if wrong := sorted(expected ^ stored):
+    stored = Counter(tuple(row) for row in connection.execute(
+        select(table.c.item_id, table.c.name, table.c.value).where(table.c.gold_revision_id == number)))
+    if wrong := sorted((expected - stored) + (stored - expected)):
         yield Fault("altered", "gold", name, f"attribute {wrong[0][1]} of item {items[wrong[0][0] - first].key!r} is "
                                                "not that of its files")
     answers = Counter((first + n, answer.key, answer.type) for n, item in enumerate(items)

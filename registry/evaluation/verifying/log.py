@@ -137,6 +137,11 @@ _MADE = {  # what every row that a run wrote leaves in the log: the table, what 
 
 def _unlogged(connection: Connection) -> Iterator[Fault]:
     """Rows whose run logged nothing of their kind: the end of the log was cut, or they were put in by hand."""
+    for run_id in connection.exec_driver_sql("""
+            SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event)
+                AND run_id > (SELECT min(run_id) FROM event WHERE action = 'end')
+            ORDER BY run_id""").scalars():  # older programs did not log the end of each run
+        yield Fault("surplus", "run", str(run_id), "no entry of the log belongs to it")
     for table, (what, name, action) in _MADE.items():
         for row in connection.exec_driver_sql(f"""
                 SELECT {name} FROM "{table}" AS made WHERE NOT EXISTS (

@@ -12,6 +12,8 @@ MANY_ROWS = 1000
 LEAST_LINES = 2**15  # that every submission may have, however few items there are
 _LEAST_UNFOLDED = 2**22  # bytes
 _UNFOLDED_PER_ITEM = 2**12  # bytes: even "A" on every line of a gzip file is far below
+_MOST_UNFOLDED = 2**26
+_MOST_UNFOLDED_PER_ITEM = 2**16
 
 
 @dataclass(frozen=True)
@@ -21,15 +23,18 @@ class Bounds:
     Attributes:
         lines: Lines, rows or entries; None: as many as of any file.
         unfolded: Bytes that a compressed file may unfold to, whatever its size; None: as many as any file may.
+        most_unfolded: Bytes that no compressed file may exceed; None: as many as any file may.
         reason: Where the bounds come from, for messages.
     """
 
     lines: int | None = None
     unfolded: int | None = None
+    most_unfolded: int | None = None
     reason: str = ""
 
     @classmethod
     def of_submission(cls, n_items: int, lines: int) -> Bounds:
         """Bound a submission to a number of items that has at most so many lines."""
         return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
+                   max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
                    f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")

@@ -31,12 +31,14 @@ MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
+MAX_MEMBERS = 1000  # of a gzip file; beyond that one per `_MEMBER` bytes, as programs write that fold blocks in parallel
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
+_MEMBER = 2**10  # bytes
 _CONTAINERS = {
     b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
     b"PAR1": "a Parquet file, where text is wanted",
@@ -143,11 +145,20 @@ class Document:
     @property
     def most_unfolded(self) -> int:
         """The most bytes that a compressed file may unfold to."""
-        return most_unfolded(self.content, self.bounds.unfolded)
+        return min(most_unfolded(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
 
     def beyond(self, count: str, most: int, line: int | None = None) -> InputError:
         """Say that there are more lines, rows or entries than are read."""
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
+
+    def unfolds_to_more(self, remedy: str = "") -> InputError:
+        """Return the error of a compressed file that unfolds to more than `most_unfolded` bytes."""
+        size = f"unfolds to more than {self.most_unfolded >> 20} MiB"
+        if self.most_unfolded == MAX_BYTES:
+            return self.error(size)
+        if self.most_unfolded == self.bounds.most_unfolded:
+            return self.error(f"{size}{remedy}, if it is a submission to this task")
+        return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
 
     def text(self) -> str:
         """Decode the file, but for its last line end; see `blocks`. Its lines may be more than `most_lines`."""
@@ -271,6 +282,8 @@ class Document:
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
             return self.content
+        if (members := self.content.count(_GZIP + b"\x08")) > MAX_MEMBERS + len(self.content) // _MEMBER:
+            raise self.error(f"some {members:,} gzip files, one after the other; compress the text as one file")
         most = self.most_unfolded
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
@@ -278,8 +291,7 @@ class Document:
         except (EOFError, OSError, zlib.error) as error:
             raise self.error(f"damaged gzip file: {str(error).rstrip('.')}") from None
         if len(unfolded) > most:
-            why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size; give the file as it is, unfolded"
-            raise self.error(f"unfolds to more than {most >> 20} MiB{why}")
+            raise self.unfolds_to_more("; give the file as it is, unfolded")
         return unfolded
 
 
