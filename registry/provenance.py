@@ -22,7 +22,7 @@ from registry.version import __version__
 
 _STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
 _COMPUTE = ("numpy", "scipy", "sacrebleu")
-_METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "mixed")  # how p-values came about; mixed: in several ways
+_METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "bound", "mixed")  # mixed: several
 _EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed
 
 

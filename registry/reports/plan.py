@@ -11,7 +11,7 @@ from registry.significance.base import Method
 from registry.significance.multiple.few_units import too_few_units
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
-                            "asymptotic": "by a formula", "monte-carlo": "drawn"}
+                            "asymptotic": "by a formula", "bound": "by a bound", "monte-carlo": "drawn"}
 
 
 def planned_sentences(plan: Plan, *, in_full: bool) -> Iterator[str]:

@@ -17,6 +17,7 @@ from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
+from registry.significance.pairwise.bounded import Bounded
 from registry.significance.pairwise.crossed import Crossed
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
@@ -46,11 +47,12 @@ TESTS: dict[str, type[PairTest]] = {
         ResponsePermutation,
         Crossed,
         PredictionPowered,
+        Bounded,
     )
 }
 
 __all__ = [
-    "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Crossed",
+    "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "Bounded", "ChiSquared", "Crossed",
     "Execution", "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest",
     "Permutation", "PredictionPowered", "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign",
     "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon", "Williams", "rank",

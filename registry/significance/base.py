@@ -20,7 +20,7 @@ from registry.significance.matrix import Matrix
 Alternative = Literal["two-sided", "greater", "less"]
 Interval = Literal["dual", "percentile", "basic", "bca"]
 Unit = Literal["response", "item", "cluster"]
-Method = Literal["exact", "ideal", "monte-carlo", "asymptotic"]
+Method = Literal["exact", "ideal", "monte-carlo", "asymptotic", "bound"]
 Pair = tuple[int, int]
 Pairs = Sequence[Pair] | Ints  # as an array [pairs, 2]
 

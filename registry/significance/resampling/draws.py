@@ -25,8 +25,8 @@ Used = TypeVar("Used")
 
 BLOCK = 512  # draws in a block
 # the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
-# systems and training sets that are written
-SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
+# systems and training sets that are written; the order of units
+SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING, ORDER = range(9)
 
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them

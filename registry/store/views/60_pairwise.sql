@@ -20,7 +20,7 @@
 -- p_value: raw
 -- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
 -- significant: whether p_adjusted <= alpha
--- method: how p came about: exact, ideal, monte-carlo or asymptotic
+-- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
 -- test: the test, with its options
 -- alternative: two-sided, greater or less
 -- correction: how p was adjusted

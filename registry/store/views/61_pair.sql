@@ -23,7 +23,7 @@
 -- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
 -- significant: whether p_adjusted <= alpha
 -- verdict: better or worse where the difference is significant, else open
--- method: how p came about: exact, ideal, monte-carlo or asymptotic
+-- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
 -- alternative: two-sided, greater or less
 -- comparison_id: the comparison
 WITH both_ways AS (
