@@ -3,22 +3,26 @@
 A metric is a function of statistics that add up over items; all metrics of one family share one wide table, so a new
 metric of a known family needs no migration.
 
-Statistics are kept as they were given, and counted in steps: 1, or the decimal place of the finest of them, up to the
-ninth; what has more digits is rounded to the ninth place when it is counted. Sums of whole steps are exact in float64
-below 2^53, and independent of order, block size, threads and BLAS.
+Statistics are kept as they were given, and counted in steps: 1, or the decimal place of the finest of them. What has
+more digits than `finest_places` allows is rounded when it is counted. Sums of whole steps are exact in float64 below
+2^53, and independent of order, block size, threads and BLAS.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from registry.arrays import Floats
 
-PLACES = 9  # decimal places that are counted
-FINEST = 10.0**-PLACES
-LARGEST_WHOLE, LARGEST_OTHER = 2.0**52, 2.0**22  # from here on statistics are refused: their sums would not be exact
+LARGEST_WHOLE, LARGEST_OTHER = 2.0**52, 2.0**42  # from here on statistics are refused: their sums would not be exact
+SMALLEST = 1e-12  # if the largest statistic is smaller, too few digits of it are counted
+
+PLACES = 18  # of the finest step: 10^18 steps are still a 64-bit integer
+_LARGEST_SUM = 2.0**52  # in steps
+_LARGEST_COUNT = 2.0**43  # of one statistic in steps: 12 digits, so that the rounding of arithmetic is no digit
 
 _ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant to be 0.3
 
@@ -79,7 +83,7 @@ def check_exact(values: Floats) -> None:
     if np.abs(values).max(initial=0) >= LARGEST_WHOLE:
         raise ValueError("a statistic reaches 2^52: its sums would not be exact")
     if np.abs(values[values != np.rint(values)]).max(initial=0) >= LARGEST_OTHER:
-        raise ValueError("a statistic that is no whole number reaches 2^22: its sums would not be exact")
+        raise ValueError("a statistic that is no whole number reaches 2^42: its sums would not be exact")
 
 
 def as_kept(statistics: Floats) -> Floats:
@@ -93,15 +97,31 @@ def as_kept(statistics: Floats) -> Floats:
     return kept
 
 
+def finest_places(largest: float, largest_sum: float) -> int:
+    """Return how many decimal places of statistics can be counted, of which sums stay exact.
+
+    Args:
+        largest: The largest size of a statistic.
+        largest_sum: The largest sum of the sizes of one system's statistics in one column, over all of its runs.
+    """
+    if largest == 0:
+        return PLACES
+    return max(0, min(PLACES, math.floor(math.log10(_LARGEST_SUM) - math.log10(max(largest, largest_sum))),
+                      math.floor(math.log10(_LARGEST_COUNT) - math.log10(largest))))
+
+
 def decimal_places(values: Floats) -> int | None:
-    """How many decimal places hold all values, up to the rounding of arithmetic; None where nine do not."""
+    """Return how many decimal places hold all values, up to the rounding of arithmetic.
+
+    None if more are needed than can be counted.
+    """
     import numpy as np
 
     if _are_whole(values):
         return 0
     noise = _ROUNDING * min(1.0, float(np.abs(values).max(initial=0)))
     rest = values
-    for places in range(PLACES + 1):
+    for places in range(_finest_places(values) + 1):
         apart = np.abs(rest * 10.0**places - np.rint(rest * 10.0**places))
         rest = rest[apart > np.maximum(_ROUNDING * np.abs(rest), noise) * 10.0**places]
         if not rest.size:
@@ -116,6 +136,20 @@ def _are_whole(values: Floats) -> bool:
 
 
 def step_of(values: Floats) -> float:
-    """The step that statistics are counted in: the largest of 1, 0.1, ... that holds all, or else 10^-9."""
-    places = decimal_places(values)
-    return FINEST if places is None else 10.0**-places
+    """Return the step that statistics [items, ..., columns], or those of one column [items], are counted in.
+
+    It is the largest of 1, 0.1, 0.01, ... that holds all of them, or else the finest that can be counted.
+    """
+    columns = [values] if values.ndim == 1 else [values[..., n] for n in range(values.shape[-1])]
+    finest = {n: _finest_places(column) for n, column in enumerate(columns) if not _are_whole(column)}
+    held = (decimal_places(columns[n]) for n in finest)
+    wanted = max((PLACES if places is None else places for places in held), default=0)
+    return 10.0**-min(wanted, *finest.values(), PLACES)
+
+
+def _finest_places(column: Floats) -> int:
+    """Return `finest_places` of one column of statistics, [items, ...]."""
+    import numpy as np
+
+    sizes = np.abs(column)
+    return finest_places(float(sizes.max(initial=0)), float(sizes.sum()))

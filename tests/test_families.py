@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.families import FAMILIES, FINEST, as_kept, check_exact, decimal_places, step_of
+from registry.families import FAMILIES, as_kept, check_exact, decimal_places, step_of
 
 decimals = st.integers(0, 9).flatmap(lambda places: st.lists(
     st.integers(-10**9, 10**9).map(lambda n: Decimal(n).scaleb(-places)), min_size=1, max_size=30))
@@ -29,15 +29,33 @@ def test_the_rounding_of_arithmetic_is_no_digit(written, times):
     np.testing.assert_array_equal(as_kept(noisy[:, None])[:, 0], values)
 
 
-@pytest.mark.parametrize("values", [[1 / 3, 0.5], [2.0**-10], [1e-10, 3e-10], [0.1234567891]])
-def test_what_has_more_than_nine_places_is_kept_as_given(values):
+@pytest.mark.parametrize(("values", "step"), [
+    ([1 / 3, 0.5], 1e-13), ([1 / 3e8, 0.5e-8], 1e-18), ([1e5 / 3], 1e-8), ([2.0**30 / 3], 1e-4), ([1e-200], 1e-18)])
+def test_what_has_too_many_digits_is_kept_as_given_and_counted_in_twelve_of_them(values, step):
     assert decimal_places(np.array(values)) is None
-    assert step_of(np.array(values)) == FINEST == 1e-9
+    assert step_of(np.array(values)) == step
     assert as_kept(np.array([values])).tolist() == [values]
 
 
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.integers(-12, 5))
+def test_sums_in_steps_are_exact(values, exponent):
+    """Below 2^53, whatever the size of the values, and 18 places are the most."""
+    column = np.array(values) * 10.0**exponent
+    steps = np.rint(column / step_of(column))
+    assert np.abs(steps).sum() < 2.0**53
+    assert step_of(column) >= 1e-18
+
+
+def test_a_column_of_ones_does_not_take_the_digits_of_small_values():
+    """As denominators of means are."""
+    columns = np.stack([np.array([4.7729e-8, 5.171e-8, 1e-8 / 3]), np.ones(3)], axis=1)
+    assert step_of(columns[:2]) == 1e-12
+    assert step_of(columns) == 1e-18
+
+
 @pytest.mark.parametrize(("values", "step"), [
-    ([], 1), ([3, -2.0**40], 1), ([0.5, 2], 0.1), ([0.25], 0.01), ([0.20705, 1], 1e-5), ([3e-9], 1e-9)])
+    ([], 1), ([3, -2.0**40], 1), ([0.5, 2], 0.1), ([0.25], 0.01), ([0.20705, 1], 1e-5), ([3e-9], 1e-9),
+    ([2.0**-10], 1e-10), ([1e-10, 3e-10], 1e-10), ([4.7729e-8], 1e-12)])
 def test_steps(values, step):
     assert step_of(np.array(values)) == step
     assert Fraction(round(1 / step)) == 1 / Fraction(str(step))
@@ -49,7 +67,7 @@ def test_zero_has_no_sign():
     assert not np.signbit(kept).any()
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 2.0**22 + 0.5, 2.0**52, -1e308])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 2.0**42 + 0.5, 2.0**52, -1e308])
 def test_what_would_not_be_exact_is_refused(bad):
     with pytest.raises(ValueError, match="statistic"):
         check_exact(np.array([1.0, bad]))

@@ -2,38 +2,82 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from registry.arrays import Floats, Ints
-from registry.families import FINEST
+from registry.families import finest_places
 from registry.metrics import AdditiveMetric, CorrelationMetric, JudgedMean, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 from registry.significance.compact import Statistics
 from registry.significance.judged_items import JudgedItems
 
+_NOISE = 2.0**-50  # of a decimal times a power of ten, relative
 
 @dataclass(frozen=True)
 class Steps:
-    """What statistics are counted in: `per_one[n]` steps of column n are 1."""
+    """What statistics are counted in.
+
+    Attributes:
+        per_one: How many steps are 1, by column.
+        rounding: The step that some statistics are rounded to because they have more digits; 0 if none are.
+        largest: The largest size of a statistic that is no whole number; 0 if there is none.
+    """
 
     per_one: tuple[int, ...]
+    rounding: float = 0.0
+    largest: float = 0.0
 
     @classmethod
     def of(cls, metric: Metric, statistics: Sequence[Floats], step: float) -> Steps:
-        """The steps of a metric's statistics, each [..., columns], of which none has a finer step than `step`.
+        """Find the steps of the statistics of systems.
 
         Columns of whole numbers are counted in ones, and so are those of correlations, which do not add up.
+
+        Args:
+            metric: What they are scored by.
+            statistics: Of each system, [items, runs, columns].
+            step: The finest of their own steps. Together they can need a larger one, so that all sums are exact.
         """
         width = statistics[0].shape[-1]
         if step == 1 or isinstance(metric, CorrelationMetric):
             return cls((1,) * width)
         whole = np.ones(width, dtype=bool)
+        largest, largest_sums = np.zeros(width), np.zeros(width)
         for of in statistics:
-            whole &= [np.array_equal(of[..., n], np.rint(of[..., n])) for n in range(width)]
-        return cls(tuple(np.where(whole, 1, round(1 / step)).tolist()))
+            sizes = np.abs(of).reshape(-1, width)
+            whole &= [np.array_equal(sizes[:, n], np.rint(sizes[:, n])) for n in range(width)]
+            largest = np.maximum(largest, sizes.max(axis=0, initial=0))
+            largest_sums = np.maximum(largest_sums, sizes.sum(axis=0))
+        if whole.all():
+            return cls((1,) * width)
+        per_one = 10**min(round(-math.log10(step)), *(finest_places(float(largest[n]), float(largest_sums[n]))
+                                                      for n in np.flatnonzero(~whole)))
+        steps = cls(tuple(np.where(whole, 1, per_one).tolist()), 1 / per_one, float(largest[~whole].max()))
+        return steps if any(steps._rounds(of) for of in statistics) else replace(steps, rounding=0.0)
+
+    def _rounds(self, statistics: Floats) -> bool:
+        """Whether statistics [..., columns] have more digits than are counted, other than the rounding of decimals."""
+        given = statistics * np.array(self.per_one, dtype=np.float64)
+        return bool((np.abs(given - np.rint(given)) > _NOISE * np.abs(given)).any())
+
+    def count_new_ties(self, statistics: Sequence[Floats]) -> int:
+        """Count the items in which rounding makes different statistics of two systems equal.
+
+        Args:
+            statistics: Of each system, [items, runs, columns]; runs are averaged.
+        """
+        if not self.rounding:
+            return 0
+        items = np.zeros(len(statistics[0]), dtype=bool)
+        for n in np.flatnonzero(np.array(self.per_one) > 1):
+            given = np.sort(np.stack([of[..., n].mean(axis=1) for of in statistics], axis=1), axis=1)
+            apart = np.diff(given, axis=1) > _NOISE * 4 * np.abs(given[:, 1:])
+            items |= (apart & (np.diff(np.rint(given * self.per_one[n]), axis=1) == 0)).any(axis=1)
+        return int(items.sum())
 
     @property
     def are_one(self) -> bool:
@@ -96,7 +140,7 @@ def matrix_of(metric: Metric, counts: Counts, units: Ints | None = None, strata:
     return StatisticMatrix(
         statistics, metric.score if scored.is_plain else scored, units=units, strata=strata, lower_is_better=lower,
         family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
-        rounded=finest == round(1 / FINEST), judged=judged)
+        rounding=counts.steps.rounding, judged=judged)
 
 
 def scores_of(metric: Metric, counts: Counts) -> Floats:

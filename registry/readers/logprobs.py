@@ -68,5 +68,5 @@ class LogProbabilities(TableReader):
         for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
             if not -LARGEST_OTHER < value <= 0:
                 raise row.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, "
-                                "above -2^22 (leave out tokens that the model gives none)")
+                                "above -2^42 (leave out tokens that the model gives none)")
         return values

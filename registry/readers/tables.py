@@ -145,7 +145,7 @@ class TableReader(Reader):
             raise row.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names"
                             f"{'; write numbers without quotes' * quoted}")
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
-            raise row.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
+            raise row.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^42: "
                             "divide all by the same number")
         return value
 

@@ -63,7 +63,7 @@ class Matrix(ABC):
         family: The statistics family of the columns (`registry.families`), where a test needs their meaning.
         multiple: The factor by which the statistics are multiplied so that averages over runs are whole; `score`
             divides by it.
-        rounded: Whether statistics had more digits than are counted, so that equal ones may be some steps apart.
+        rounding: The step that statistics are rounded to, so that equal ones may be some steps apart; 0 if none are.
         runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
             their averages. None: the runs are fixed.
         factors: Of each run of each system the level of every factor, such as `{"prompt": "terse", "run": "1"}`; None:
@@ -83,7 +83,7 @@ class Matrix(ABC):
     quotient: Quotient | None = None
     family: str | None = None
     multiple: int = 1
-    rounded: bool = False
+    rounding: float = 0.0
     runs: tuple[Floats, ...] | None = None
     factors: tuple[tuple[dict[str, str], ...], ...] | None = None
     unequal: bool = False

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from registry.arrays import ROUNDING, Flags, Floats, without_rounding
-from registry.families import FINEST
 from registry.significance.base import Observed, ObservedPairs
 from registry.significance.matrix import Matrix, additive
 
@@ -77,7 +76,7 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
     differences = observed.matrix.difference(a, b)
     differences = differences[~np.isnan(differences)]
     largest = float(np.nanmax(np.abs([a, b]), initial=0))
-    slack = ROUNDING * largest + (4 * FINEST if observed.matrix.rounded else 0)
+    slack = ROUNDING * largest + 4 * observed.matrix.rounding
     differences[np.abs(differences) <= slack] = 0
     return differences, slack
 

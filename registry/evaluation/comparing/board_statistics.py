@@ -16,6 +16,7 @@ from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.label_numbers import LabelNumbers
 from registry.evaluation.scoring.run_averages import averaged, order_of_content
+from registry.families import PLACES, SMALLEST
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
@@ -25,6 +26,8 @@ from registry.store import catalog
 from registry.store.row_types import Member
 from registry.store.statistics import StoredStatistics
 from registry.values import parse
+
+_LOOKED_AT = 2**24  # scores of items by systems, among which ties are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class Board:
         matrix: The statistics, members as systems and these items as rows, unless answers are (`by_response`).
         scores: [members].
         run_scores: Of every member's runs, [runs].
+        rounded_ties: In how many items different statistics of two members count as equal, because all are rounded.
     """
 
     key: BoardKey
@@ -50,6 +54,7 @@ class Board:
     matrix: Matrix
     scores: Floats
     run_scores: list[Floats]
+    rounded_ties: int = 0
 
 
 def load(connection: Connection, key: BoardKey, settings: Significance, most: int = 2**30) -> Board | None:
@@ -86,6 +91,9 @@ def load(connection: Connection, key: BoardKey, settings: Significance, most: in
         labels = stored_labels(connection, key.gold.gold_revision_id)
         like = [labels.counted(metric, stored[0][:0])]  # counts of labels are whole
     steps = Steps.of(metric, like, min(key.scores[member.scoring_id].step for member in key.members))
+    if 0 < steps.largest < SMALLEST:
+        raise InputError(f"{key.name}: the largest {metric.name} statistic is {steps.largest:.2g}, and statistics are "
+                         f"counted to the {PLACES}th decimal place; multiply all values by the same power of ten")
     members = _Members(metric, steps, labels, random_runs=settings.runs == "random")
     if members.random_runs:
         known = catalog.replicate_factors(connection, [member.submission_id for member in key.members])
@@ -97,7 +105,8 @@ def load(connection: Connection, key: BoardKey, settings: Significance, most: in
     contents = averages.digests if not members.digests else [[digest] for digest in members.digests]
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
     return _best_first(Board(key, metric, key.members, [digest_json([*content, *groups]) for content in contents],
-                             items, matrix, matrix.scores(), members.scores))
+                             items, matrix, matrix.scores(), members.scores,
+                             steps.count_new_ties(stored) if len(stored) * len(items) <= _LOOKED_AT else 0))
 
 
 @dataclass

@@ -126,7 +126,7 @@ def _warnings(board: Board, request: Request) -> list[str]:
                          "holm")
     return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix),
             *_of_joint_resamples(settings, test, matrix, pairs), *_of_fixed_runs(board, settings),
-            *_of_judged(board, test)]
+            *_of_judged(board, test), *_of_rounding(board)]
 
 
 def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[str]:
@@ -159,6 +159,13 @@ def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
         yield (f"{counted(several, 'system has', 'systems have')} several runs, and results will hold for these very "
                'runs (runs = "fixed"): another training may come out otherwise. Two runs or more of every system can '
                "be tested by --runs random --test crossed")
+
+
+def _of_rounding(board: Board) -> Iterator[str]:
+    """Warn of ties that only rounding makes."""
+    if board.rounded_ties:
+        yield (f"in {counted(board.rounded_ties, 'item')} different scores of two systems count as equal, because "
+               f"scores are rounded to {board.matrix.rounding:.0e} so that their sums are exact")
 
 
 def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:

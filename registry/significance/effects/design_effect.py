@@ -82,5 +82,5 @@ def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
     things = under.sum(axis=0)
     if not things.all():
         return influence, 0.0
-    kept = 4 / float(things.min()) if items.rounded else 0  # steps
+    kept = 4 / float(things.min()) if items.rounding else 0  # steps
     return influence, matrix.scale * (ROUNDING * float(np.abs(over / things).max(initial=0)) + kept)

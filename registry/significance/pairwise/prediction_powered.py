@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.arrays import Floats
-from registry.families import FINEST
+from registry.families import step_of
 from registry.judged import LABELLED, Estimate, corrected, estimate
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail
 from registry.significance.cautions.judges import judged_items
@@ -137,12 +137,13 @@ def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> 
     """Bootstrap the differences of some pairs after others, each a system beside one that is never better or worse."""
     assert items.statistics is not None
     some = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
+    step = max(step_of(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
     for at in range(0, len(pairs), some):
         chosen = slice(at, at + some)
         part = pairs[chosen]
         apart = np.stack([items.apart(*o.pair) for o in part], axis=1)
         even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), (0, 2, LABELLED, 6, 9))  # nothing of judge and people
-        steps = np.rint(np.concatenate([apart, even], axis=1) / FINEST)
-        matrix = StatisticMatrix(steps, lambda sums: corrected(sums * FINEST, items.slope), units=items.units).by_unit
+        steps = np.rint(np.concatenate([apart, even], axis=1) / step)
+        matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]
         yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)

@@ -7,6 +7,7 @@ from itertools import product
 import duckdb
 import numpy as np
 import pytest
+from scipy import stats
 
 from registry.store.database import CONFIG
 from tests.evaluation.tables import manifest
@@ -15,9 +16,9 @@ TABLES = {"metric": ['name = "Mean"'],
           "test_set": 'gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }'}
 
 
-def write(folder, **systems):
+def write(folder, significance="", **systems):
     """A task of scores as they are written, {system: [text]}."""
-    path = manifest(folder, **TABLES)
+    path = manifest(folder, **TABLES, significance=significance)
     for name, scores in ({"gold": next(iter(systems.values()))} | systems).items():
         (folder / (name if name == "gold" else f"{name}.csv")).write_text("item,score\n" + "".join(
             f"i{n:03},{score}\n" for n, score in enumerate(scores)))
@@ -71,7 +72,7 @@ def test_exact_tests_count_swaps_of_the_numbers_as_written(registry, tmp_path, d
 
 
 def test_a_system_with_all_digits_changes_no_other_pair(registry, tmp_path, decimals):
-    """Then all are counted in steps of 10^-9; results of the others stay what they were, to the last bit."""
+    """Then all are counted in finer steps; results of the others stay what they were, to the last bit."""
     path = write(tmp_path / "t", **decimals)
     registry("run", path)
     before = {(row["system_a"], row["system_b"]): row for row in registry("pairs", "t", "--format", "json").json}
@@ -103,3 +104,42 @@ def test_scores_of_an_older_registry_are_stale_until_they_are_computed_anew(regi
     assert columns(registry, "SELECT count(*) FROM replicate_score") == [(3,)]
     registry("compare", "t")
     assert "older" not in registry("board", "t").stderr
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "permutation", "bootstrap(variant=studentized)"])
+@pytest.mark.parametrize("exponent", [-9, 6])
+def test_p_values_do_not_depend_on_the_unit_of_the_scores(registry, tmp_path, test, exponent):
+    """Latencies in nanoseconds, in seconds, and in femtoseconds; scipy gives t and Wilcoxon from the numbers."""
+    rng = np.random.default_rng(7)
+    latencies = {"aspen": rng.normal(40, 8, 40).round(3)}
+    latencies["birch"] = (latencies["aspen"] + rng.normal(3, 2, 40)).round(3)
+    pairs = []
+    for unit in (0, exponent):
+        path = write(tmp_path / f"t{unit}", f'test = "{test}"', **{
+            name: [f"{Decimal(str(value)).scaleb(unit):f}" for value in values] for name, values in latencies.items()})
+        registry("run", path, "--db", f"{unit}.duckdb")
+        pairs += registry("pairs", "t", "--format", "json", "--db", f"{unit}.duckdb").json
+    of_ones, of_unit = pairs
+    assert of_unit["p_value"] == pytest.approx(of_ones["p_value"], rel=1e-9)
+    assert of_unit["p_value"] < 1e-3
+    assert of_unit["difference"] == pytest.approx(of_ones["difference"] * 10.0**exponent, rel=1e-12)
+    if test in ("t", "wilcoxon"):
+        expected = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}[test](latencies["aspen"], latencies["birch"])
+        assert of_unit["p_value"] == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_a_board_of_numbers_that_keep_too_few_digits_is_refused(registry, tmp_path):
+    path = write(tmp_path / "t", one=[f"{n}e-200" for n in range(2, 9)], two=[f"{n}e-201" for n in range(2, 9)])
+    told = registry("run", path, exit_code=3).stderr
+    assert "the largest Mean statistic is 8e-200" in told
+    assert "multiply all values by the same power of ten" in told
+
+
+def test_a_tie_that_only_rounding_makes_is_reported(registry, tmp_path):
+    """Scores are counted to 12 digits of the largest; 0.1 + 0.2 and 0.3 are equal anyway."""
+    ones = ["1e6", *(f"0.{n}1234567" for n in range(1, 9)), "0.3"]
+    twos = ["999999.5", *(f"0.{n}12345671" for n in range(1, 9)), str(0.1 + 0.2)]
+    told = registry("run", write(tmp_path / "t", one=ones, two=twos)).stderr
+    assert "in 8 items different scores of two systems count as equal, because scores are rounded to 1e-06" in told
+    told = registry("run", write(tmp_path / "s", one=ones[1:], two=twos[1:]), "--db", "small.duckdb").stderr
+    assert "count as equal" not in told
