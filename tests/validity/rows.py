@@ -7,6 +7,7 @@
 import fnmatch
 
 from registry.errors import UnknownNameError
+from registry.metrics import MCC
 from registry.significance import (
     Bootstrap,
     MatchedT,
@@ -53,6 +54,7 @@ from tests.validity.populations import (
     spans,
     translations,
 )
+from tests.validity.range_populations import POSITIVES, absolute_errors, kappas, labels, rare_label, words
 from tests.validity.range_rows import beside_p_values, sizes_of_families, sizes_of_items
 from tests.validity.rank_coverage import rank_sets_rows
 from tests.validity.row import Row
@@ -127,7 +129,14 @@ def _in_closed_form():
             ("f1-40", spans(40, (0.65, 0.55)), (0.935, 0.965)),
             ("documents-40", documents(40, (0.75, 0.65)), (0.925, 0.965)),
             ("bleu-120", translations(120, (0.72, 0.68)), (0.935, 0.965)),
-            ("pearson-100", predictions(100, (0.9, 0.6)), (0.93, 0.965))):
+            ("pearson-100", predictions(100, (0.9, 0.6)), (0.93, 0.965)),
+            ("macro-f1-100", labels(100, [1] * 5, (0.95, 0.93)), (0.935, 0.98)),
+            ("macro-f1-200", labels(200, [1] * 4, (0.99, 0.98)), (0.935, 0.99)),
+            ("rare-class-6", rare_label(200, 6), (0.935, 1.0)),
+            ("mcc-200", labels(200, POSITIVES, (0.97, 0.96), MCC()), (0.935, 0.995)),
+            ("kappa-50", kappas(50), (0.93, 0.975)),
+            ("wer-50", words(50), (0.93, 0.965)),
+            ("mae-200", absolute_errors(200), (0.91, 0.96))):
         for of in ("score", "difference"):
             yield Row(f"interval-{name}-{of}", null, CoversInClosedForm(of), (Rate(low, high, "coverage"),), 5000,
                       100 if name == "f1-40" else 0)

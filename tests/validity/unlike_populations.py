@@ -18,7 +18,7 @@ def unequal_bleu(units):
         return np.stack([_segments(rng, runs, units, *of) for of in zip(qualities, (1.0, SHORT), strict=True)], axis=2)
 
     return Population(f"equal BLEU, other precision and length, {units} segments", (1.0, 1.0), draw, BLEU().score,
-                      family="bleu")
+                      family="bleu", score_range=BLEU.score_range)
 
 
 def _segments(rng, runs, units, quality, length):
@@ -66,7 +66,8 @@ def rare_class(units, rare, recalls):
 
     same = "exchangeable" if len({tuple(of) for of in recalls}) == 1 else "one better at rare items"
     return Population(f"balanced accuracy, {rare} of {units} items of the rarest class, {same}",
-                      tuple(np.round(recalls.mean(axis=1), 12)), draw, BalancedAccuracy().score, family="confusion")
+                      tuple(np.round(recalls.mean(axis=1), 12)), draw, BalancedAccuracy().score, family="confusion",
+                      score_range=BalancedAccuracy.score_range, classes=BalancedAccuracy.combines)
 
 
 def one_answer_each(units, accuracy=0.5):
