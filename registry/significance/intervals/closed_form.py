@@ -75,9 +75,10 @@ class ClosedForm:
     def differences(self, a: Ints, b: Ints) -> Ends:
         """Intervals of the differences between systems `a` and `b`, [pairs], positive where A is better."""
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
+        bounds = self.matrix.difference_range
         if self.matrix.runs is not None:
             far = self._crossed(list(zip(a.tolist(), b.tolist(), strict=True)))
-            return round_ends((difference - far, difference + far), far > 0)
+            return round_ends((difference - far, difference + far), far > 0, bounds)
         binary = self.are_counted(a, b)
         low, high = np.full((2, len(a)), np.nan)
         if binary.any():
@@ -86,8 +87,7 @@ class ClosedForm:
             low[binary], high[binary] = ends
         if not binary.all():
             low[~binary], high[~binary] = self._by_errors(a[~binary], b[~binary], difference[~binary])
-        width = self.matrix.score_range[1] - self.matrix.score_range[0]
-        return round_ends((low, high), ~np.isnan(low), (-width, width))
+        return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
         """Of which pairs the interval follows from the difference and the number of discordant units, [pairs]."""
