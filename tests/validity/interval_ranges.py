@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from registry.metrics import MCC
+from registry.metrics import MCC, Kappa, LabelF
 from registry.significance.intervals.closed_form import ClosedForm, over_items
 from registry.significance.intervals.influence import influences, standard_errors
 from tests.validity.populations import documents, spans, translations
@@ -23,6 +23,8 @@ POPULATIONS = (
     labels(200, [1] * 4, (0.99, 0.98)), labels(50, [1] * 4, (0.99, 0.98)),
     *(labels(n, POSITIVES, (0.97, 0.96), MCC()) for n in (200, 1000)), kappas(50), kappas(200, (0.98, 0.96)),
     *(rare_label(200, n) for n in (6, 10, 20, 40)),
+    *(labels(200, [1] * 3, accuracies, metric, cluster_size=10) for metric in (LabelF(), MCC(), Kappa())
+      for accuracies in ((0.95, 0.93), (0.8, 0.75))),
     *(words(n) for n in (20, 50, 200)), words(50, (0.02, 0.02)),
     *(words(n, (0.05, 0.04), lost=0.03) for n in (30, 100, 300)),
     *(translations(n, (0.72, 0.68)) for n in (20, 120)), translations(5, (0.78, 0.75)), spans(40, (0.65, 0.55)),

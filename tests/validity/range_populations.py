@@ -14,10 +14,14 @@ from tests.validity.populations import Population, correlated, over_one, ratio
 POSITIVES = (0.95, 0.05)
 
 
-def labels(units, priors, accuracies, metric=None, correlation=0.5, *, fixed=False):
-    """Gold labels of classes with these shares, exactly if `fixed`; a wrong label is any other one, equally often."""
+def labels(units, priors, accuracies, metric=None, correlation=0.5, *, fixed=False, cluster_size=1):
+    """Gold labels of classes with these shares, exactly if `fixed`; a wrong label is any other one, equally often.
+
+    A cluster of more than one item suits some systems more than others: 0.3 of the variance of their ease is its own.
+    """
     metric, priors, k = metric or LabelF(), np.array(priors, dtype=float), len(priors)
     priors /= priors.sum()
+    clusters = np.arange(units) // cluster_size
 
     def truth():
         correct = np.multiply.outer(accuracies, priors)
@@ -29,14 +33,20 @@ def labels(units, priors, accuracies, metric=None, correlation=0.5, *, fixed=Fal
     def draw(rng, runs):
         places = np.arange(0.5, units)[None] / units if fixed else rng.random((runs, units))
         gold = np.broadcast_to((places[..., None] > np.cumsum(priors)[:-1]).sum(axis=2), (runs, units))
-        right = correlated(rng, (runs, units, len(accuracies)), correlation) < special.ndtri(accuracies)
+        ease = correlated(rng, (runs, units, len(accuracies)), correlation)
+        if cluster_size > 1:
+            shared = rng.standard_normal((runs, clusters[-1] + 1, len(accuracies)))[:, clusters]
+            ease = np.sqrt(0.7) * ease + np.sqrt(0.3) * shared
+        right = ease < special.ndtri(accuracies)
         others = (gold[..., None] + rng.integers(1, k, right.shape)) % k
         one_hot = np.eye(k)
         of_gold = np.broadcast_to(one_hot[gold][:, :, None], (*right.shape, k))
         predicted = one_hot[np.where(right, gold[..., None], others)]
         return np.stack([of_gold * predicted, predicted, of_gold], axis=-1).reshape(*right.shape, 3 * k)
 
-    return Population(f"{metric.title}, {k} classes, {units} items", truth, draw, metric.score, family="confusion",
+    name = f"{metric.title}, {k} classes, {units} items"
+    return Population(name if cluster_size == 1 else f"{name} in {clusters[-1] + 1} clusters", truth, draw,
+                      metric.score, family="confusion", units=None if cluster_size == 1 else clusters,
                       score_range=metric.score_range, classes=metric.combines)
 
 

@@ -41,7 +41,7 @@ def scores(rng, n):
 
 
 def lines(rng, n):
-    """Sentences of up to nine words of which a system has some, all or none."""
+    """Sentences of up to nine words; a system has some, all or none of the words."""
     words = np.array([f"w{k}" for k in range(30)])
     gold = [words[rng.integers(0, 30, rng.integers(1, 10))] for _ in range(n)]
     rates = rng.choice([0, 0.1, 0.6, 1], SYSTEMS)
@@ -62,9 +62,9 @@ def write_tasks(folder, seed):
         parts = [f'manifest = 1\n[task]\nid = "{task.name}"\nversion = "1"\n[significance]\nseed = 1\nresamples = 199\n'
                  f"{tests[rng.integers(len(tests))]}"]
         parts += [f'[[metric]]\nname = "{name}"' for name in metrics]
-        for at in range(SETS):
+        for set_number in range(SETS):
             gold, answers = draw(rng, int(rng.integers(4, 30)))
-            parts.append(_write_set(task, f"set{at}", reader, gold, answers))
+            parts.append(_write_set(task, f"set{set_number}", reader, gold, answers))
         (task / "task.toml").write_text("\n".join(parts) + "\n")
         manifests.append(task / "task.toml")
         boards += SETS * len(metrics)
@@ -112,14 +112,15 @@ def read_intervals(registry):
 
 def outside(intervals):
     """Return the intervals that leave their range."""
-    return [of for of in intervals if not of[3] <= of[1] <= of[2] <= of[4]]
+    return [(place, low, high) for place, low, high, lowest, highest in intervals
+            if not lowest <= low <= high <= highest]
 
 
 def run(*arguments):
     """Run a command in this process; return its JSON."""
-    done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
-    assert not done.exit_code, done.output
-    return json.loads(done.stdout)
+    result = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+    assert not result.exit_code, result.output
+    return json.loads(result.stdout)
 
 
 def main(wanted=500):
@@ -132,9 +133,9 @@ def main(wanted=500):
             for manifest in manifests:
                 db = manifest.with_suffix(".duckdb")
                 run("run", manifest, "--db", db, "--format", "json")
-                found = list(read_intervals(lambda command, db=db: run(command, "--db", db, "--format", "json")))
-                checked += len(found)
-                faults += outside(found)
+                intervals = list(read_intervals(lambda command, db=db: run(command, "--db", db, "--format", "json")))
+                checked += len(intervals)
+                faults += outside(intervals)
         boards, seed = boards + more, seed + 1
     print(*faults, f"{boards} boards, {checked} intervals, {len(faults)} outside of the range", sep="\n")
     return 1 if faults else 0

@@ -14,9 +14,9 @@ WITHOUT_MANIFEST = {"parsing": ("gold.conllu", "submissions"), "retrieval": ("qr
 
 
 def check(registry):
-    found = list(read_intervals(lambda command: registry(command, "--format", "json").json))
-    assert not outside(found)
-    return len(found)
+    intervals = list(read_intervals(lambda command: registry(command, "--format", "json").json))
+    assert not outside(intervals)
+    return len(intervals)
 
 
 @pytest.mark.slow
