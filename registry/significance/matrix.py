@@ -147,12 +147,6 @@ class Matrix(ABC):
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
 
-    @property
-    def difference_range(self) -> Range:
-        """The lowest and the highest difference of two scores within `score_range`."""
-        width = self.score_range[1] - self.score_range[0]
-        return -width, width
-
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
         """The difference of scores, elementwise: positive where A is better."""
         return difference(scores_a, scores_b, lower_is_better=self.lower_is_better)

@@ -264,18 +264,6 @@ def documents(units, accuracies=(0.7, 0.7), share=0.3):
     return ratio(f"items in {units} documents", accuracies, draw, units=of, score_range=(0, 1))
 
 
-def domains(units, gain=0.25):
-    """Right or wrong answers in two domains of fixed size; the systems are good at one each."""
-    of = np.arange(units) % 2
-    accuracies = 0.6 + gain * np.stack([of, 1 - of], axis=-1)
-
-    def draw(rng, runs):
-        ease = correlated(rng, (runs, units, 2), 0.5)
-        return over_one((ease < special.ndtri(accuracies)).astype(float))
-
-    return ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
-
-
 def candidates(units, precisions=(0.6, 0.6)):
     """Candidates that are judged once; what only one of the systems accepts is right with its precision."""
     def draw(rng, runs):

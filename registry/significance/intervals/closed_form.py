@@ -20,6 +20,7 @@ import numpy as np
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
+from registry.significance.base import difference_range
 from registry.significance.crossed.critical import reach
 from registry.significance.crossed.tables import crossing
 from registry.significance.distributions.proportions import bonett_price, wilson_of_counts
@@ -75,7 +76,7 @@ class ClosedForm:
     def differences(self, a: Ints, b: Ints) -> Ends:
         """Intervals of the differences between systems `a` and `b`, [pairs], positive where A is better."""
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
-        bounds = self.matrix.difference_range
+        bounds = difference_range(self.matrix.score_range)
         if self.matrix.runs is not None:
             far = self._crossed(list(zip(a.tolist(), b.tolist(), strict=True)))
             return round_ends((difference - far, difference + far), far > 0, bounds)
