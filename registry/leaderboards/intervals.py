@@ -67,7 +67,7 @@ def intervals_of(of: Comparison, request: str | None, *, scores: bool) -> Interv
         of_scores = _WORDS["judged"] if by_error else f"percentiles of {of.resamples:,} resamples"
     differences = _in_words(closed.get("differences", ()))
     if asked is not None and not differences and "no_differences" not in closed:
-        differences = f"those of the test {test.name}"
+        differences = f"interval of the test {test.name}"
     return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_notes(of, closed)))
 
 
