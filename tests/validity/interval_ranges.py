@@ -22,7 +22,7 @@ POPULATIONS = (
     labels(50, [1] * 3, (0.8, 0.75)), labels(200, [1] * 5, (0.97, 0.96)), labels(100, [1] * 5, (0.95, 0.93)),
     labels(200, [1] * 4, (0.99, 0.98)), labels(50, [1] * 4, (0.99, 0.98)),
     *(labels(n, POSITIVES, (0.97, 0.96), MCC()) for n in (200, 1000)), kappas(50), kappas(200, (0.98, 0.96)),
-    *(rare_label(200, n) for n in (6, 10, 20, 40)),
+    *(rare_label(200, n) for n in (6, 10, 20, 40)), *(rare_label(400, n, cluster_size=10) for n in (20, 40, 80)),
     *(labels(200, [1] * 3, accuracies, metric, cluster_size=10) for metric in (LabelF(), MCC(), Kappa())
       for accuracies in ((0.95, 0.93), (0.8, 0.75))),
     *(words(n) for n in (20, 50, 200)), words(50, (0.02, 0.02)),

@@ -50,10 +50,11 @@ def labels(units, priors, accuracies, metric=None, correlation=0.5, *, fixed=Fal
                       score_range=metric.score_range, classes=metric.combines)
 
 
-def rare_label(units, rare, accuracies=(0.9, 0.85)):
-    """Balanced accuracy of three classes, one of which has `rare` items."""
+def rare_label(units, rare, accuracies=(0.9, 0.85), cluster_size=1):
+    """Balanced accuracy of three classes, one of which has `rare` items; the items of a cluster are of one class."""
     share = rare / units
-    found = labels(units, ((1 - share) / 2, (1 - share) / 2, share), accuracies, BalancedAccuracy(), fixed=True)
+    found = labels(units, ((1 - share) / 2, (1 - share) / 2, share), accuracies, BalancedAccuracy(), fixed=True,
+                   cluster_size=cluster_size)
     return replace(found, name=f"{found.name}, {rare} of one class")
 
 
