@@ -10,7 +10,7 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.families import finest_places
-from registry.metrics import AdditiveMetric, CorrelationMetric, JudgedMean, Metric
+from registry.metrics import AdditiveMetric, ConfusionMetric, CorrelationMetric, JudgedMean, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 from registry.significance.compact import Statistics
 from registry.significance.judged_items import JudgedItems
@@ -126,7 +126,7 @@ def matrix_of(metric: Metric, counts: Counts, units: Ints | None = None, strata:
     statistics, lower = counts.statistics, metric.better == "lower"
     if isinstance(metric, CorrelationMetric):
         return PairMatrix(statistics[:], units=units, strata=strata, lower_is_better=lower, runs=runs,
-                          coefficient=COEFFICIENTS[metric.coefficient])
+                          coefficient=COEFFICIENTS[metric.coefficient], score_range=metric.score_range)
     assert isinstance(metric, AdditiveMetric)
     per_one = counts.steps.per_one
     finest = max(per_one, default=1)
@@ -140,7 +140,8 @@ def matrix_of(metric: Metric, counts: Counts, units: Ints | None = None, strata:
     return StatisticMatrix(
         statistics, metric.score if scored.is_plain else scored, units=units, strata=strata, lower_is_better=lower,
         family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
-        rounding=counts.steps.rounding, judged=judged)
+        rounding=counts.steps.rounding, judged=judged, score_range=metric.score_range,
+        classes=metric.combines if isinstance(metric, ConfusionMetric) else "pooled")
 
 
 def scores_of(metric: Metric, counts: Counts) -> Floats:

@@ -1,9 +1,10 @@
-"""By what methods the intervals of a leaderboard are made, as people say it."""
+"""The methods of a leaderboard's intervals, and what limits these, in words."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from registry.errors import counted
@@ -11,65 +12,84 @@ from registry.leaderboards.comparison import Comparison
 from registry.significance import TESTS, PredictionPowered
 from registry.values import parse
 
+_WORDS = {
+    "wilson": "Wilson score interval",
+    "share": "Wilson score interval with the effective sample size",
+    "proportional": "score interval with a variance proportional to the score",
+    "student": "Student's t with the standard errors",
+    "fisher": "Student's t for Fisher's z",
+    "bonett-price": "Bonett-Price interval",
+    "mover": "interval from both score intervals and their correlation (MOVER)",
+    "judged": "Student's t with the standard errors",
+    "crossed": "Student's t with the variances of items and runs",
+}
+
 
 class Intervals(NamedTuple):
     """The intervals of a leaderboard.
 
     Attributes:
-        scores, differences: By what they are made; empty where there are none, or nothing is known.
-        lacking: Why scores or differences have none, in sentences, and which may cover too seldom.
+        scores, differences: Their methods in words; empty if there are none, or nothing is recorded.
+        notes: Sentences: why intervals are absent, which may cover too seldom, which contradict p-values.
     """
 
     scores: str = ""
     differences: str = ""
-    lacking: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def sentence(self, of: Comparison) -> tuple[str, ...]:
-        """What stands below the board."""
-        parts = [f"of {what} {by}" for what, by in (("scores", self.scores), ("differences", self.differences)) if by]
-        uncorrected = ", not corrected for the number of pairs" if self.differences and of.family_size > 1 else ""
+        """Return the sentences below the board."""
+        parts = [f"{by} for {what}" for what, by in (("scores", self.scores), ("differences", self.differences)) if by]
+        uncorrected = "; not corrected for the number of pairs" if self.differences and of.family_size > 1 else ""
         units = counted(of.n_items, "item") if of.unit == "response" else counted(of.n_units, of.unit)
         level = f"{100 * of.confidence:g} %"
-        said = (f"Intervals of {level} over {units}: {', '.join(parts)}{uncorrected}.",) if parts else ()
-        return (*said, *self.lacking)
+        said = (f"{level} confidence intervals over {units}: {', '.join(parts)}{uncorrected}.",) if parts else ()
+        return (*said, *self.notes)
 
 
 NO_INTERVALS = Intervals()
 
 
 def intervals_of(of: Comparison, request: str | None, *, scores: bool) -> Intervals:
-    """By what the intervals of a comparison are made.
+    """Return the methods of the intervals of a comparison, with notes.
 
     Args:
         of: The comparison.
-        request: What was asked of it, with the methods in closed form, as JSON.
-        scores: Whether some score has an interval.
+        request: Its recorded request, with the methods in closed form, as JSON.
+        scores: True if some score has an interval.
     """
     asked: dict[str, Any] | None = json.loads(request or "{}").get("intervals")
     closed = asked or {}
     test = parse("test", TESTS, of.test)
-    of_scores = _written(closed.get("scores", ()))
+    of_scores = _in_words(closed.get("scores", ()))
     if scores and not of_scores:
         by_error = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
-        of_scores = "by their own errors" if by_error else f"percentiles of {of.resamples:,} resamples"
-    differences = _written(closed.get("differences", ()))
+        of_scores = _WORDS["judged"] if by_error else f"percentiles of {of.resamples:,} resamples"
+    differences = _in_words(closed.get("differences", ()))
     if asked is not None and not differences and "no_differences" not in closed:
-        differences = f"those of the test {test.name}"
-    lacking = [f"{what} have no intervals: {reason}." for what, key in (
-        ("Scores", "no_scores"), ("Differences", "no_differences")) if (reason := closed.get(key))]
-    if n := closed.get("n_skewed", 0):
-        lacking.insert(0, f"What units add is too skewed, or comes of too few of them, for the intervals of "
-                          f"{counted(n, 'score')}, which may hold in less than 93 %: take more units.")
+        differences = f"interval of the test {test.name}"
+    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_notes(of, closed)))
+
+
+def _notes(of: Comparison, closed: Mapping[str, Any]) -> Iterator[str]:
     if n_even := closed.get("n_even"):
-        lacking.insert(0, f"{of.n_units} {of.unit}s tell no more of some system than {n_even:.1f} of equal weight: "
-                          "intervals may hold in less than 93 %, and of few in far less.")
-    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "",
-                     tuple(lacking if of.n_systems > 1 else lacking[:1]))
+        yield (f"{of.n_units} {of.unit}s tell no more of some system than {n_even:.1f} of equal weight: "
+               "intervals may hold in less than 93 %, and of few in far less.")
+    if n := closed.get("n_skewed"):
+        yield (f"Intervals of {counted(n, 'score')} may hold in less than 93 %, because too few units, or too skewed "
+               "ones, determine the standard error: take more units.")
+    if n := closed.get("n_error_free"):
+        most = -math.log(1 - of.confidence) / max(of.n_units, 1)
+        yield (f"{counted(n, 'score')} without an interval: in none of the {of.n_units} {of.unit}s is there an error, "
+               f"so fewer than {100 * most:.2g} % of {of.unit}s have errors, at {100 * of.confidence:g} % confidence.")
+    if reason := closed.get("no_scores"):
+        yield f"Scores have no intervals: {reason}."
+    if of.n_systems > 1 and (reason := closed.get("no_differences")):
+        yield f"Differences have no intervals: {reason}."
+    if n := closed.get("n_contrary"):
+        yield (f"In {counted(n, 'pair')} the interval and the uncorrected p-value disagree on a difference of 0; the "
+               "p-value decides.")
 
 
-def _written(methods: Sequence[str]) -> str:
-    """Methods in words."""
-    words = {"wilson": "Wilson's", "share": "Wilson's for their errors", "student": "Student's for their errors",
-             "fisher": "Student's of Fisher's z", "bonett-price": "Bonett and Price's", "judged": "by their own errors",
-             "crossed": "by what items and runs add to their errors"}
-    return " or ".join(words[method] for method in methods)
+def _in_words(methods: Sequence[str]) -> str:
+    return " or ".join(_WORDS[method] for method in methods)

@@ -18,7 +18,7 @@ from registry.columns import JoinedColumns, StatisticColumns
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, Metric, Quotient
+from registry.metrics.base import AdditiveMetric, DeclaredRange, Metric, Quotient
 from registry.metrics.confusion import ConfusionMetric
 from registry.metrics.formula import Expression, parse_formula
 from registry.values import parse
@@ -67,12 +67,13 @@ class NamedStatistics(AdditiveMetric):
         return found
 
 
-class Formula(NamedStatistics):
+class Formula(DeclaredRange, NamedStatistics):
     """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
 
     There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range
-    is that of the formula; where it is undefined, so is the score. `better` says which scores are the better ones,
-    `worst` what an item without an answer counts: a number for each name, in the order of their first places.
+    is that of the formula, which `low` and `high` declare, so that intervals stay within; where it is undefined, so is
+    the score. `better` says which scores are the better ones, `worst` what an item without an answer counts: a number
+    for each name, in the order of their first places.
     """
 
     called = "{formula}"
@@ -144,6 +145,7 @@ class Recorded(NamedStatistics):
                              f"{self.of} counts")
         object.__setattr__(self, "family", self.original.family)
         object.__setattr__(self, "better", self.original.better)
+        object.__setattr__(self, "score_range", self.original.score_range)
 
     @cached_property
     def original(self) -> AdditiveMetric:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from importlib import import_module
 from itertools import compress
+from math import inf
 from string import Formatter
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +21,8 @@ from registry.items import Answer, Item
 from registry.values import Value, written
 
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
+FROM_ZERO = (0.0, inf)  # range of a score that is 0 at the least
+UNBOUNDED = (-inf, inf)
 
 
 class Metric(Value):
@@ -28,7 +31,8 @@ class Metric(Value):
     `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
     direction of its score, `scorer` the program that tests compare it with, `extra` the optional dependencies that it
     needs, `unbounded` whether there is no worst value, `called` what people call it, with options in braces, and
-    `decimals` how many of its scores papers print.
+    `decimals` how many of its scores papers print. `score_range` has the lowest and the highest possible score,
+    infinite if there is no bound; intervals stay within it.
     """
 
     takes: ClassVar[str]
@@ -40,6 +44,7 @@ class Metric(Value):
     unbounded: ClassVar[bool] = False
     called: ClassVar[str] = ""
     decimals: ClassVar[int] = 4
+    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def words(self) -> tuple[str, Collection[str]]:
         """What people call it by some of its options, and which these are; empty where only its name says it."""
@@ -174,6 +179,23 @@ def needed_module(name: str, metric: Metric) -> Any:
     except ImportError:
         package = name.partition(".")[0].replace("_", "-")
         raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
+
+
+class DeclaredRange(Metric):
+    """A metric whose scores are those of the user, who can declare their range: `low` and `high`, None if unbounded."""
+
+    low: float | None = field(default=None, kw_only=True)
+    high: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.score_range
+        if not low < high:
+            raise InputError(f"option 'low' of {self.name} is {low:g}, and 'high' is {high:g}; expected a lower one")
+
+    @property
+    def score_range(self) -> tuple[float, float]:  # type: ignore[override]  # depends on options here
+        return -inf if self.low is None else self.low, inf if self.high is None else self.high
 
 
 class FScore(Metric):

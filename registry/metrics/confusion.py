@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from registry.items import Answer, Item
 from registry.metrics.base import AdditiveMetric, FScore, QuotientMetric
 
 NO_LABEL = 0  # of an item without an answer
+Combines = Literal["pooled", "averaged", "chance-corrected"]
 
 
 class Accuracy(QuotientMetric):
@@ -48,11 +49,16 @@ def label_code(name: str) -> int:
 
 
 class ConfusionMetric(AdditiveMetric):
-    """What all share; an item without an answer is in no class that is predicted."""
+    """What all share; an item without an answer is in no class that is predicted.
+
+    `combines` says how the score combines classes, as intervals need it: `pooled` counts give each item the same
+    weight, `averaged` ones each class, and `chance-corrected` ones neither.
+    """
 
     takes = "label"
     family = "confusion"
     scorer = "scikit-learn"
+    combines: ClassVar[Combines] = "averaged"
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -105,6 +111,10 @@ class _ByClass(ConfusionMetric):
         """`macro-F1`, `micro-F1 of A, B`, and `F1 of A` where there is nothing to average."""
         of = f" of {', '.join(self.labels)}" if self.labels else ""
         return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + of
+
+    @property
+    def combines(self) -> Combines:  # type: ignore[override]  # depends on an option here
+        return "averaged" if self.average == "macro" else "pooled"
 
     @property
     @abstractmethod
@@ -175,6 +185,8 @@ class MCC(ConfusionMetric):
     """Matthews' correlation coefficient of several classes, from -1 to 1; 0 where either side has but one class."""
 
     called = "Matthews correlation coefficient"
+    score_range = (-1.0, 1.0)
+    combines = "chance-corrected"
     citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
@@ -190,6 +202,8 @@ class Kappa(ConfusionMetric):
     """Cohen's kappa of system and gold, from -1 to 1; undefined where chance alone would make them agree."""
 
     called = "Cohen's kappa"
+    score_range = (-1.0, 1.0)
+    combines = "chance-corrected"
     citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:

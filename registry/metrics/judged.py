@@ -16,7 +16,7 @@ from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.judged import COLUMNS, columns, corrected
-from registry.metrics.base import AdditiveMetric
+from registry.metrics.base import UNBOUNDED, AdditiveMetric
 
 _EMPTY = (0.0,) * (16 - len(COLUMNS))
 
@@ -34,6 +34,7 @@ class JudgedMean(AdditiveMetric):
     citation = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Cochran 1977, chapter 7"
     scorer = "ppi-python"
     unbounded = True
+    score_range = UNBOUNDED
     filled = FAMILIES["additive"].columns[:len(COLUMNS)]
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here

@@ -8,7 +8,7 @@ import numpy as np
 
 from registry.arrays import Floats, share
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, QuotientMetric
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric
 
 
 class Perplexity(AdditiveMetric):
@@ -24,6 +24,7 @@ class Perplexity(AdditiveMetric):
     family = "ratio"
     better = "lower"
     unbounded = True
+    score_range = (1.0, math.inf)
     citation = "Jelinek et al. 1977"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -47,6 +48,7 @@ class BitsPerCharacter(QuotientMetric):
     takes = "logprob"
     better = "lower"
     unbounded = True
+    score_range = FROM_ZERO
     citation = "Shannon 1951; Graves 2013"
 
     def needs(self) -> tuple[str, ...]:

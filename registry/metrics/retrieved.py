@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from registry.errors import InputError
-from registry.metrics.base import FScore, needed_module
+from registry.metrics.base import FROM_ZERO, FScore, needed_module
 from registry.metrics.retrieval import Judgments, Run, TrecEvalMetric
 
 
@@ -130,4 +130,5 @@ class RelevantRetrieved(_RelevantMetric):
     called = "relevant documents retrieved"
     name = "num_rel_ret"
     measure = "NumRelRet"
+    score_range = FROM_ZERO
     citation = "trec_eval (Buckley)"

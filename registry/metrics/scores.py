@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
+from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
 
 
-class Mean(QuotientMetric):
+class Mean(DeclaredRange, QuotientMetric):
     """The mean of the items' scores; `better` says which are the better ones, `worst` what an item without one counts.
 
-    Its range is that of the scores.
+    Its range is that of the scores: `low` and `high` declare it, and intervals stay within.
     """
 
     called = "mean score"
@@ -42,11 +43,25 @@ class Mean(QuotientMetric):
         value = self.worst if answer is None else answer.value
         if value is None:
             raise self.unanswered(item)
+        if not self._is_in_range(value):
+            raise self._outside(value, item)
         return (value, 1)
 
-    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:  # noqa: ARG002
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
         """The scores beside ones."""
+        if len(outside := np.flatnonzero(~self._is_in_range(answers.values))):
+            raise self._outside(answers.values[outside[0]], items[outside[0]])
         return np.stack([answers.values, np.ones(len(answers))], axis=1)
+
+
+    def _is_in_range(self, value: Any) -> Any:
+        low, high = self.score_range
+        return (low <= value) & (value <= high)
+
+    def _outside(self, value: float, item: Item) -> InputError:
+        low, high = self.score_range
+        return InputError(f"score {value:g} is outside of the declared range, {low:g} to {high:g}; correct the score, "
+                          "or the options 'low' and 'high' of Mean", item=item.key)
 
 
 class _ErrorMetric(AdditiveMetric):
@@ -56,6 +71,7 @@ class _ErrorMetric(AdditiveMetric):
     family = "ratio"
     better = "lower"
     unbounded = True
+    score_range = FROM_ZERO
 
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
@@ -110,6 +126,7 @@ class CorrelationMetric(Metric):
     takes = "score"
     family = "pair"
     unbounded = True
+    score_range = (-1.0, 1.0)
     coefficient: ClassVar[str]
 
     def needs(self) -> tuple[str, ...]:

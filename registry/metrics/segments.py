@@ -16,7 +16,7 @@ import numpy as np
 from registry.arrays import Floats, share
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, check_beta
+from registry.metrics.base import FROM_ZERO, QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
 
 
@@ -53,6 +53,7 @@ class BLEU(_SegmentMetric):
 
     called = "BLEU"
     decimals = 2
+    score_range = (0.0, 100.0)
     family = "bleu"
     citation = "Papineni et al. 2002; Post 2018"
 
@@ -89,6 +90,7 @@ class ChrF(_SegmentMetric):
 
     name = "chrF"
     decimals = 2
+    score_range = (0.0, 100.0)
     family = "chrf"
     citation = "Popović 2015, 2017"
 
@@ -149,6 +151,7 @@ class TER(QuotientMetric, _SegmentMetric):
     called = "TER"
     decimals = 2
     better = "lower"
+    score_range = FROM_ZERO
     citation = "Snover et al. 2006"
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 

@@ -12,7 +12,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, needed_module
+from registry.metrics.base import FROM_ZERO, QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
 
 
@@ -30,6 +30,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     scorer = "jiwer"
     extra = "speech"
     better = "lower"
+    score_range = FROM_ZERO
 
     lowercase: bool = False
     punctuation: bool = True

@@ -15,7 +15,7 @@ from registry.arrays import Floats, Ints
 from registry.parallel.execution import Execution
 from registry.significance.discordance import discordant
 from registry.significance.marks import apart, in_both
-from registry.significance.matrix import Matrix
+from registry.significance.matrix import Matrix, Range
 
 Alternative = Literal["two-sided", "greater", "less"]
 Interval = Literal["dual", "percentile", "basic", "bca"]
@@ -61,6 +61,12 @@ def extremity(difference: Difference, alternative: Alternative) -> Difference:
     if alternative == "two-sided":
         return abs(difference)
     return difference if alternative == "greater" else -difference
+
+
+def difference_range(score_range: Range) -> Range:
+    """Return the lowest and the highest difference of two scores within a range."""
+    width = score_range[1] - score_range[0]
+    return -width, width
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from registry.significance.shared_draws import Resampled
 
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
+Range = tuple[float, float]
+Classes = Literal["pooled", "averaged", "chance-corrected"]
 Scores = TypeVar("Scores", Floats, Ints, Fraction)
 
 _AT_ONCE = 2**20  # values that are looked at together
@@ -73,6 +75,9 @@ class Matrix(ABC):
             belongs to; None where rows are items.
         resampled: The scores in resamples that all tests of the matrix share; None: each test draws its own.
         judged: Where items have a judge's score and some of them people's, what tests need of these.
+        score_range: Lowest and highest value that the score can have, infinite if it has no bound.
+        classes: How a score of counts of classes combines these: `pooled`, `averaged` (macro-F1, balanced accuracy) or
+            `chance-corrected` (MCC, kappa).
     """
 
     statistics: Statistics
@@ -90,6 +95,8 @@ class Matrix(ABC):
     answers_to: Ints | None = None
     resampled: Resampled | None = None
     judged: JudgedItems | None = None
+    score_range: Range = (-math.inf, math.inf)
+    classes: Classes = "pooled"
 
     @property
     @abstractmethod

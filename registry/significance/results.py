@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.base import METHODS, Method, ObservedPairs, PairResult, Tail
+from registry.significance.base import METHODS, Method, ObservedPairs, PairResult, Tail, difference_range
 
 Places = slice | NDArray[Any]  # also a mask
 
@@ -162,6 +162,9 @@ class PairResults(_Columns, Sequence[PairResult]):
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
         kept = {name: np.ascontiguousarray(column) for name, column in tails.columns().items()
                 if name not in ("log_p", "p", "coins")}
+        bounds = difference_range(observed.matrix.score_range)
+        for name in ("ci_low", "ci_high"):  # an infinite end belongs to a one-sided interval
+            kept[name] = np.where(np.isinf(kept[name]), kept[name], np.clip(kept[name], *bounds))
         found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
                     log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
         return found.noted(favours * observed.difference < 0, "the test favours the system with the worse score")

@@ -7,6 +7,7 @@ from registry.evaluation.matrices import Counts, Steps, matrix_of
 from registry.families import step_of
 from registry.metrics import Mean
 from registry.significance import Permutation, Settings, StatisticMatrix
+from registry.significance.intervals.closed_form import over_items
 
 ACCURACY = ((1, 0), (0, 1))
 PRECISION, RECALL, F1 = (((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1)), ((2, 0, 0), (0, 1, 1)))
@@ -51,6 +52,24 @@ def of_scores(pairs):
     statistics = np.stack([values, np.ones_like(values)], axis=-1)
     steps = Steps.of(Mean(), [statistics], step_of(statistics))
     return matrix_of(Mean(), Counts.of(statistics, steps))
+
+
+def matrix_by(metric, statistics):
+    """The matrix of a metric from its statistics, by unit."""
+    statistics = np.asarray(statistics, dtype=float)
+    return over_items(matrix_of(metric, Counts.of(statistics, Steps.of(metric, [statistics], step_of(statistics)))))
+
+
+def of_values(metric, values):
+    values = np.asarray(values, dtype=float)
+    return matrix_by(metric, np.stack([values, np.ones_like(values)], axis=-1))
+
+
+def of_classes(metric, gold, predicted):
+    """A matrix from labels: gold [items] and predicted [items, systems], numbers from 0."""
+    one_hot = np.eye(1 + max(gold.max(), predicted.max()))
+    said, there = one_hot[predicted], np.broadcast_to(one_hot[gold][:, None], (*predicted.shape, len(one_hot)))
+    return matrix_by(metric, np.stack([there * said, said, there], axis=-1).reshape(*predicted.shape, -1))
 
 
 def yehs_relations(quotient):

@@ -94,7 +94,8 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     registry("verify")
     registry("page", "t", "-o", path.parent / "board.html")
     page = (path.parent / "board.html").read_text()
-    assert ": of scores by their own errors, of differences those of the test prediction-powered" in page
+    assert ("Student's t with the standard errors for scores, interval of the test prediction-powered for differences"
+            in page)
 
 
 def of_both():

@@ -32,7 +32,7 @@ def right_in_clusters(units, sizes=EVEN, gap=0.0, share=0.3):
 
     truth = tuple(special.ndtr(np.array([0.4 + gap, 0.4])))
     name = f"right or wrong in {units} {_named(sizes)}"
-    return Population(name, truth, draw, quotient_of(ACCURACY), ACCURACY, units=of)
+    return Population(name, truth, draw, quotient_of(ACCURACY), ACCURACY, units=of, score_range=(0, 1))
 
 
 def opposed_in_clusters(units, sizes=EVEN):
@@ -46,7 +46,7 @@ def opposed_in_clusters(units, sizes=EVEN):
         return np.stack([hits, hits + rng.poisson(gold * np.array([0.0, 1.0])), gold], axis=-1)
 
     name = f"equal F1, other P and R, in {units} {_named(sizes)}"
-    return Population(name, (4 / 7, 4 / 7), draw, quotient_of(F1), F1, "prf", units=of)
+    return Population(name, (4 / 7, 4 / 7), draw, quotient_of(F1), F1, "prf", units=of, score_range=(0, 1))
 
 
 def skewed_in_clusters(units, sizes=EVEN):

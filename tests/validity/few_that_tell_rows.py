@@ -52,7 +52,7 @@ def few_score(units, expected, shape):
         return over_one(there * rng.beta(*shape, there.shape), 6)
 
     mean = expected / units * shape[0] / sum(shape)
-    return ratio(f"beta{shape} in {expected} of {units} items", (mean, mean), draw)
+    return ratio(f"beta{shape} in {expected} of {units} items", (mean, mean), draw, score_range=(0, 1))
 
 
 def rare_positives(units, rare, found=0.7, spurious=0.01):
@@ -68,7 +68,8 @@ def rare_positives(units, rare, found=0.7, spurious=0.01):
             np.broadcast_to(gold, (runs, units, 2)), rng.random((runs, units, 2)) < np.where(gold, found, spurious)))
         return np.stack([of_gold * of_said, of_said, of_gold], axis=-1).reshape(runs, units, 2, 6)
 
-    return Population(f"MCC, {rare} positive of {units} items", (truth, truth), draw, MCC().score, family="confusion")
+    return Population(f"MCC, {rare} positive of {units} items", (truth, truth), draw, MCC().score, family="confusion",
+                      score_range=MCC.score_range, classes=MCC.combines)
 
 
 def of_few():

@@ -28,7 +28,6 @@ from tests.validity.populations import (
     candidates,
     counts,
     documents,
-    domains,
     few_spans,
     graded,
     lopsided,
@@ -40,6 +39,7 @@ from tests.validity.populations import (
 )
 from tests.validity.row import Row, slug
 from tests.validity.trained_populations import prompted, retrained, trained
+from tests.validity.unlike_populations import domains
 
 
 def exact():

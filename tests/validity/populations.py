@@ -5,6 +5,7 @@ them: with equal values it is a null, with others an alternative. What the syste
 makes them correlated, as on every real test set.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -36,6 +37,7 @@ class Population:
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
         factors: Of each training the level of every factor, as `StatisticMatrix` has them; None: its number.
         unequal: Whether each system has items of its own; its statistics are 0 elsewhere.
+        score_range, classes: As `StatisticMatrix` has them.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Population:
     judged: bool = False
     factors: tuple[dict[str, str], ...] | None = None
     unequal: bool = False
+    score_range: tuple[float, float] = (-math.inf, math.inf)
+    classes: str = "pooled"
 
     @cached_property
     def truth(self):
@@ -65,7 +69,7 @@ class Population:
         _, items, systems, columns = statistics.shape
         together = np.moveaxis(statistics, 0, 1).reshape(items, runs * systems, columns).astype(float)
         if self.coefficient is not None:
-            return Sample(self, runs, PairMatrix(together, coefficient=self.coefficient))
+            return Sample(self, runs, PairMatrix(together, coefficient=self.coefficient, score_range=(-1, 1)))
         trained = None
         if self.trainings > 1:
             trained = together.reshape(items, -1, self.trainings, columns)
@@ -73,7 +77,8 @@ class Population:
         return Sample(self, runs, StatisticMatrix(
             together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
             lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
-            multiple=self.trainings, unequal=self.unequal,
+            multiple=self.trainings, unequal=self.unequal, score_range=self.score_range,
+            classes=self.classes,
             judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None,
             factors=self.factors and (self.factors,) * together.shape[1]))
 
@@ -200,7 +205,8 @@ def spans(units, recalls=(0.6, 0.6), spurious=(0.4, 0.4), quotient=F1, gold=1.0)
 
     sums = np.stack([recall, recall + extra, np.ones_like(recall)], axis=-1)
     score = quotient_of(quotient)
-    return Population(f"spans, {units} items", tuple(np.round(score(sums), 12)), draw, score, quotient, "prf")
+    return Population(f"spans, {units} items", tuple(np.round(score(sums), 12)), draw, score, quotient, "prf",
+                      score_range=(0, 1))
 
 
 def unequal_f1(units):
@@ -221,7 +227,8 @@ def few_spans(units):
 def translations(units, qualities=(0.7, 0.7)):
     """BLEU's statistics of segments that are as hard for all systems; every n-gram is of matched (n-1)-grams."""
     return Population(f"BLEU, {units} segments", lambda: tuple(map(_limit, qualities)),
-                      lambda rng, runs: _segments(rng, runs, units, qualities), BLEU().score, family="bleu")
+                      lambda rng, runs: _segments(rng, runs, units, qualities), BLEU().score, family="bleu",
+                      score_range=BLEU.score_range)
 
 
 def _segments(rng, runs, units, qualities):
@@ -254,19 +261,7 @@ def documents(units, accuracies=(0.7, 0.7), share=0.3):
         ease = np.sqrt(share) * document + np.sqrt(1 - share) * rng.standard_normal(document.shape)
         return over_one((ease < special.ndtri(accuracies)).astype(float))
 
-    return ratio(f"items in {units} documents", accuracies, draw, units=of)
-
-
-def domains(units, gain=0.25):
-    """Right or wrong answers in two domains of fixed size; the systems are good at one each."""
-    of = np.arange(units) % 2
-    accuracies = 0.6 + gain * np.stack([of, 1 - of], axis=-1)
-
-    def draw(rng, runs):
-        ease = correlated(rng, (runs, units, 2), 0.5)
-        return over_one((ease < special.ndtri(accuracies)).astype(float))
-
-    return ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
+    return ratio(f"items in {units} documents", accuracies, draw, units=of, score_range=(0, 1))
 
 
 def candidates(units, precisions=(0.6, 0.6)):

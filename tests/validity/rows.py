@@ -7,6 +7,7 @@
 import fnmatch
 
 from registry.errors import UnknownNameError
+from registry.metrics import MCC
 from registry.significance import (
     Bootstrap,
     MatchedT,
@@ -53,6 +54,7 @@ from tests.validity.populations import (
     spans,
     translations,
 )
+from tests.validity.range_populations import POSITIVES, absolute_errors, kappas, labels, rare_label, words
 from tests.validity.range_rows import beside_p_values, sizes_of_families, sizes_of_items
 from tests.validity.rank_coverage import rank_sets_rows
 from tests.validity.row import Row
@@ -127,7 +129,24 @@ def _in_closed_form():
             ("f1-40", spans(40, (0.65, 0.55)), (0.935, 0.965)),
             ("documents-40", documents(40, (0.75, 0.65)), (0.925, 0.965)),
             ("bleu-120", translations(120, (0.72, 0.68)), (0.935, 0.965)),
-            ("pearson-100", predictions(100, (0.9, 0.6)), (0.93, 0.965))):
+            ("pearson-100", predictions(100, (0.9, 0.6)), (0.93, 0.965)),
+            ("macro-f1-50", labels(50, [1] * 3, (0.8, 0.75)), (0.935, 0.97)),
+            ("macro-f1-100", labels(100, [1] * 5, (0.95, 0.93)), (0.935, 0.98)),
+            ("macro-f1-200", labels(200, [1] * 4, (0.99, 0.98)), (0.935, 0.99)),
+            ("macro-f1-5-classes-200", labels(200, [1] * 5, (0.97, 0.96)), (0.935, 0.98)),
+            ("macro-f1-clusters-20", labels(200, [1] * 3, (0.95, 0.93), cluster_size=10), (0.93, 0.985)),
+            ("rare-class-6", rare_label(200, 6), (0.935, 1.0)),
+            ("mcc-200", labels(200, POSITIVES, (0.97, 0.96), MCC()), (0.935, 0.995)),
+            ("mcc-clusters-20", labels(200, [1] * 3, (0.95, 0.93), MCC(), cluster_size=10), (0.925, 0.985)),
+            ("kappa-50", kappas(50), (0.93, 0.975)),
+            ("kappa-200", kappas(200, (0.98, 0.96)), (0.935, 0.985)),
+            ("accurate-documents-20", documents(20, (0.9, 0.88)), (0.92, 0.96)),
+            ("accurate-documents-50", documents(50, (0.9, 0.88)), (0.92, 0.96)),
+            ("accurate-documents-200", documents(200, (0.98, 0.97)), (0.935, 0.97)),
+            ("wer-50", words(50), (0.93, 0.965)),
+            ("wer-200", words(200), (0.935, 0.965)),
+            ("lost-utterances-30", words(30, (0.05, 0.04), lost=0.03), (0.75, 1.0)),
+            ("mae-200", absolute_errors(200), (0.91, 0.96))):
         for of in ("score", "difference"):
             yield Row(f"interval-{name}-{of}", null, CoversInClosedForm(of), (Rate(low, high, "coverage"),), 5000,
                       100 if name == "f1-40" else 0)

@@ -3,9 +3,18 @@
 from functools import cache
 
 import numpy as np
+from scipy import special
 
 from registry.metrics import BLEU, BalancedAccuracy
-from tests.validity.populations import PRECISION, Population, candidates, quotient_of
+from tests.validity.populations import (
+    PRECISION,
+    Population,
+    candidates,
+    correlated,
+    over_one,
+    quotient_of,
+    ratio,
+)
 
 SHORT = 0.85  # the length of the shorter system's segments, of the reference's
 MANY = 100_000  # segments that stand for a test set without end
@@ -18,7 +27,7 @@ def unequal_bleu(units):
         return np.stack([_segments(rng, runs, units, *of) for of in zip(qualities, (1.0, SHORT), strict=True)], axis=2)
 
     return Population(f"equal BLEU, other precision and length, {units} segments", (1.0, 1.0), draw, BLEU().score,
-                      family="bleu")
+                      family="bleu", score_range=BLEU.score_range)
 
 
 def _segments(rng, runs, units, quality, length):
@@ -66,7 +75,8 @@ def rare_class(units, rare, recalls):
 
     same = "exchangeable" if len({tuple(of) for of in recalls}) == 1 else "one better at rare items"
     return Population(f"balanced accuracy, {rare} of {units} items of the rarest class, {same}",
-                      tuple(np.round(recalls.mean(axis=1), 12)), draw, BalancedAccuracy().score, family="confusion")
+                      tuple(np.round(recalls.mean(axis=1), 12)), draw, BalancedAccuracy().score, family="confusion",
+                      score_range=BalancedAccuracy.score_range, classes=BalancedAccuracy.combines)
 
 
 def one_answer_each(units, accuracy=0.5):
@@ -88,3 +98,15 @@ def responses(units):
     """Candidates that are judged once, each of an item of its own."""
     of = candidates(units)
     return Population(of.name, of.truth, of.draw, of.score, of.quotient, of.family, answers_to=np.arange(units))
+
+
+def domains(units, gain=0.25):
+    """Right or wrong answers in two domains of fixed size; the systems are good at one each."""
+    of = np.arange(units) % 2
+    accuracies = 0.6 + gain * np.stack([of, 1 - of], axis=-1)
+
+    def draw(rng, runs):
+        ease = correlated(rng, (runs, units, 2), 0.5)
+        return over_one((ease < special.ndtri(accuracies)).astype(float))
+
+    return ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)

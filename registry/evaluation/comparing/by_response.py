@@ -56,4 +56,5 @@ def by_response(connection: Connection, board: Board) -> Board:
         board, digests=[digest_array(contents[given[:, n] | in_gold]) + digest_array(given[given[:, n] | in_gold, n])
                         for n in range(len(board.members))],
         matrix=StatisticMatrix(rows, additive(matrix).score, lower_is_better=matrix.lower_is_better,
-                               quotient=matrix.quotient, family=matrix.family, answers_to=items))
+                               quotient=matrix.quotient, family=matrix.family, answers_to=items,
+                               score_range=matrix.score_range))

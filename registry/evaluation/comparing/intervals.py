@@ -15,7 +15,8 @@ import numpy as np
 from registry.arrays import Floats
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.significance import Crossed, Matrix, PredictionPowered
-from registry.significance.intervals.closed_form import ClosedForm, over_items, refusal
+from registry.significance.intervals.closed_form import ClosedForm, over_items
+from registry.significance.intervals.refusal import refusal
 from registry.store import comparisons, models
 from registry.store.rows import insert_bulk
 
@@ -51,7 +52,7 @@ class BoardIntervals:
 
     @property
     def said(self) -> dict[str, Any]:
-        """By what methods in closed form intervals are made, and why there are none, as JSON."""
+        """The methods of intervals in closed form, why there are none, and what limits them, as JSON."""
         scores: dict[str, Any] = {}
         if self._lacks_own and self._is_judged:
             scores = {"scores": ["judged"]}
@@ -61,13 +62,15 @@ class BoardIntervals:
             scores = {"scores": list(self._closed.score_methods)}
             scores |= {"n_skewed": n} if (n := self._closed.n_skewed()) else {}
             scores |= {"n_even": n_even} if (n_even := self._closed.n_even()) else {}
+            scores |= {"n_error_free": n} if (n := self._closed.n_error_free()) else {}
         if self.of.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
             return scores | {"no_differences": self._refusal}
         methods = self._closed.difference_methods
         counted = {"quantile": self._closed.quantile} if "bonett-price" in methods else {}
-        return scores | {"differences": list(methods)} | counted
+        contrary = {"n_contrary": n} if (n := self._n_contrary()) else {}
+        return scores | {"differences": list(methods)} | counted | contrary
 
     def keep_differences(self) -> None:
         """Keep the intervals of differences that are not there yet, nor the test's own, nor told by stored counts."""
@@ -81,6 +84,16 @@ class BoardIntervals:
             low, high = self._closed.differences(*self.of.pairs.canonical[first[new]].T)
             insert_bulk(self.of.connection, models.pair_interval, {
                 "pair_result_id": ids[new], "low": low, "high": high})
+
+    def _n_contrary(self) -> int:
+        """Count the pairs whose interval excludes 0 although the raw p-value is larger than 1 - confidence, or not."""
+        if self.of.settings.alternative != "two-sided":
+            return 0
+        p_values = self.of.pairs.results["p_value"]
+        low, high = self._closed.differences(*self.of.pairs.canonical.T)
+        is_defined = ~(np.isnan(low) | np.isnan(p_values))
+        excludes = (low > 0) | (high < 0)
+        return int(np.count_nonzero(is_defined & (excludes != (p_values <= 1 - self._closed.confidence))))
 
     @cached_property
     def _matrix(self) -> Matrix:

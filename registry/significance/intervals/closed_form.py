@@ -1,10 +1,9 @@
-"""Intervals of scores and of differences by what every unit moves a score by, without draws.
+"""Intervals of scores and of differences from the influence of every unit on a score, without resampling.
 
-Where units are right or wrong, scores have Wilson's interval and differences Bonett and Price's. Another score between
-0 and 1 is taken for a share of as many trials as have its standard error, p (1 - p) / e^2, so that the ends of its
-interval are within 0 and 1, and it has a width where no unit errs (as surveys do with clusters; Dean and Pagano 2015).
-All other scores, and differences, are as many standard errors wide as Student's distribution says of so many units; of
-a correlation its Fisher's z is. Where runs are random an interval is what is not significantly off by `crossed`.
+The range of the metric and the units of one system determine the method of its interval, never other systems:
+units that are right or wrong have Wilson's interval, other bounded scores the same with the effective sample size,
+scores with one bound a score interval whose variance is proportional to the score, correlations Student's interval of
+Fisher's z, and all others Student's interval. If runs are random, an interval has what `crossed` does not reject.
 """
 
 from __future__ import annotations
@@ -14,36 +13,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
-from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
+from registry.significance.base import difference_range
 from registry.significance.crossed.critical import reach
-from registry.significance.crossed.tables import crossing, crossing_refusal
-from registry.significance.distributions.proportions import bonett_price, wilson, wilson_of_counts
+from registry.significance.crossed.tables import crossing
+from registry.significance.distributions.proportions import bonett_price, wilson_of_counts
+from registry.significance.intervals.by_range import (
+    Ends,
+    Estimates,
+    difference_interval,
+    effective_sizes,
+    one_bound,
+    proportional_interval,
+    round_ends,
+    wilson_interval,
+)
+from registry.significance.intervals.doubts import (
+    few_even_units,
+    has_few_sources,
+    has_rare_class,
+    is_too_skewed,
+    is_too_skewed_above_bound,
+)
+from registry.significance.intervals.error_free import class_sizes, error_free_sizes
 from registry.significance.intervals.influence import errors_of_pairs, influences
 from registry.significance.marks import apart, in_both
 from registry.significance.matrix import Matrix
 
-Method = Literal["wilson", "share", "student", "fisher", "bonett-price", "crossed"]
+Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]
 
 _GROUPS = 500  # of units, without each of which a correlation is computed: its jackknife by unit would take n^2
 _TOGETHER = 2**22  # statistics whose influences are computed at once
-_DIGITS = 6  # of an interval's width: other systems can change the last bits of sums
-_LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all: below both, errors are too small
-_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
-_END = 1e-12  # a share so near to 0 or 1 is there
-
-
-class Ends(NamedTuple):
-    """Lower and upper ends, [...] each, nan where there are none."""
-
-    low: Floats
-    high: Floats
+_ROUNDING = 1e-12  # relative error of a score: it equals the bound, or another score, if it is that near
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,26 +71,15 @@ class ClosedForm:
 
     def scores(self) -> Ends:
         """Intervals of the scores, [systems]."""
-        scores = self.matrix.observed
-        (*_, method) = self.score_methods
-        if method == "crossed":
-            far = self._crossed([(n, None) for n in range(len(scores))])
-            return _ends(scores - far, scores + far, far > 0)
-        if method == "wilson":  # no look at single units is needed
-            return _ends(*self._of_counts, ~np.isnan(scores))
-        far = self._student * self._errors
-        if method == "fisher":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                z, of_z = np.arctanh(scores), far / (1 - scores**2)
-                return _ends(np.tanh(z - of_z), np.tanh(z + of_z), (far > 0) & (np.abs(scores) < 1))
-        return self._shares() if method == "share" else _ends(scores - far, scores + far, far > 0)
+        return round_ends(self._scores, ~np.isnan(self._scores.low), self.matrix.score_range)
 
     def differences(self, a: Ints, b: Ints) -> Ends:
         """Intervals of the differences between systems `a` and `b`, [pairs], positive where A is better."""
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
+        bounds = difference_range(self.matrix.score_range)
         if self.matrix.runs is not None:
             far = self._crossed(list(zip(a.tolist(), b.tolist(), strict=True)))
-            return _ends(difference - far, difference + far, far > 0)
+            return round_ends((difference - far, difference + far), far > 0, bounds)
         binary = self.are_counted(a, b)
         low, high = np.full((2, len(a)), np.nan)
         if binary.any():
@@ -91,10 +87,8 @@ class ClosedForm:
             ends = bonett_price(difference[binary], n_discordant, self.matrix.n_units, self.quantile)
             low[binary], high[binary] = ends
         if not binary.all():
-            far = self._student * errors_of_pairs(self._influences, a[~binary], b[~binary])
-            far[far == 0] = np.nan  # the systems are the same, or apart by the same in every unit
-            low[~binary], high[~binary] = difference[~binary] - far, difference[~binary] + far
-        return _ends(low, high, ~np.isnan(low))
+            low[~binary], high[~binary] = self._by_errors(a[~binary], b[~binary], difference[~binary])
+        return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
         """Of which pairs the interval follows from the difference and the number of discordant units, [pairs]."""
@@ -107,52 +101,106 @@ class ClosedForm:
         """The ends of the confidence level in the normal distribution."""
         return NormalDist().inv_cdf((1 + self.confidence) / 2)
 
-    @cached_property
+    @property
     def score_methods(self) -> tuple[Method, ...]:
-        """By what the intervals of scores are made; where there are two, right or wrong units have the first."""
-        if self.matrix.runs is not None:
+        """The methods of the scores' intervals, each of which some system has."""
+        if self._method == "crossed":
             return ("crossed",)
-        if self._right_or_wrong.all():
-            return ("wilson",)
-        if self.matrix.family == "pair":
-            return ("fisher",)
-        if not self._are_shares:
-            return ("student",)
-        return ("wilson", "share") if self._right_or_wrong.any() else ("share",)
+        binary = self._right_or_wrong
+        methods: tuple[Method, ...] = ("wilson",) if binary.any() else ()
+        return methods if binary.all() else (*methods, self._method)
+
+    @property
+    def difference_methods(self) -> tuple[Method, ...]:
+        """The methods of the differences' intervals, each of which some pair of systems has."""
+        if self._method == "crossed":
+            return ("crossed",)
+        binary = int(self._right_or_wrong.sum())
+        methods: tuple[Method, ...] = ("bonett-price",) if binary > 1 else ()
+        return methods if binary == len(self._right_or_wrong) else (
+            *methods, "mover" if self._is_bounded else "student")
 
     def n_skewed(self) -> int:
-        """Of how many scores the interval covers too seldom: units move them by too skewed amounts, or few of many do.
-
-        At 95 % Student's covers in less than 93 % where skewness adds 2 points to the errors (Hall 1992, section 2.6).
-        An error that few units make up is hardly known: as its fourth moments have it (Satterthwaite 1946), with the
-        degrees of freedom of a normal sample of so few.
-        """
-        (*_, method) = self.score_methods
-        if method not in ("student", "share"):
+        """Count the scores whose interval covers too seldom: skewed units, few of many that err, or a rare class."""
+        if self._method in ("crossed", "fisher") or self._right_or_wrong.all():
             return 0
-        moved = self._influences
-        squares, n = np.einsum("su,su->s", moved, moved), moved.shape[1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            degrees = 2 / (np.einsum("su,su,su,su->s", moved, moved, moved, moved) / squares**2 - 1 / n)
-            skewness = np.einsum("su,su,su->s", moved, moved, moved)**2 / squares**3
-        doubtful = (degrees < min(_FEW_DEGREES, n * _FEW_OF_MANY)) & ~self._right_or_wrong
-        return int(np.count_nonzero(doubtful | (skewness > 2 * TOO_SKEWED) if method == "student" else doubtful))
+        if self.matrix.family == "confusion":
+            doubtful = has_rare_class(self.matrix, class_sizes(self.matrix))
+        else:
+            moved = self._influences
+            doubtful = has_few_sources(moved)
+            if self._method == "student":
+                doubtful |= is_too_skewed(moved)
+            elif self._method == "proportional":
+                bound, sign = one_bound(self.matrix.score_range)
+                doubtful |= is_too_skewed_above_bound(sign * moved, sign * (self.matrix.observed - bound))
+        return int(np.count_nonzero(doubtful & ~self._right_or_wrong))
 
     def n_even(self) -> float | None:
         """How many units of equal weight tell as much, where they are too few to estimate errors from; else None."""
-        if self.matrix.runs is not None or self._right_or_wrong.all():
-            return None
-        even = even_units(self.matrix)
-        return even if even < _LEAST_EVEN and even < _UNEVEN * self.matrix.n_units else None
+        return None if self.matrix.runs is not None or self._right_or_wrong.all() else few_even_units(self.matrix)
+
+    def n_error_free(self) -> int:
+        """Count the scores that have no interval because they equal the one bound of their range."""
+        return 0 if self._method != "proportional" else int(np.count_nonzero(self._at_a_bound & ~self._right_or_wrong))
 
     @cached_property
-    def difference_methods(self) -> tuple[Method, ...]:
-        """By what the intervals of differences between any two systems are made."""
+    def _method(self) -> Method:
+        """The method of systems of which not every unit is right or wrong."""
         if self.matrix.runs is not None:
-            return ("crossed",)
-        binary = int(self._right_or_wrong.sum())
-        of_binary: tuple[Method, ...] = ("bonett-price",) if binary > 1 else ()
-        return of_binary if binary == len(self._right_or_wrong) else (*of_binary, "student")
+            return "crossed"
+        if self.matrix.family == "pair":
+            return "fisher"
+        bounded = [math.isfinite(bound) for bound in self.matrix.score_range]
+        return "share" if all(bounded) else "proportional" if any(bounded) else "student"
+
+    @property
+    def _is_bounded(self) -> bool:
+        return self._method in ("share", "fisher")
+
+    @cached_property
+    def _scores(self) -> Ends:
+        """Intervals of the scores, [systems], not rounded."""
+        scores, binary = self.matrix.observed, self._right_or_wrong
+        if self._method == "crossed":
+            far = self._crossed([(n, None) for n in range(len(scores))])
+            return Ends(*(np.where(far > 0, end, np.nan) for end in (scores - far, scores + far)))
+        if binary.all():  # no influence is needed
+            return self._of_counts()
+        errors, is_free = self._errors, self._at_a_bound
+        if self._method == "share":
+            sizes = effective_sizes(scores, errors, self.matrix.score_range)
+            if self.matrix.classes == "averaged":
+                # a class of a few items in which a system happens not to err adds nothing to its standard error
+                sizes = np.minimum(sizes, class_sizes(self.matrix))
+            if is_free.any():
+                sizes = np.where(is_free, error_free_sizes(self.matrix), sizes)
+            ends = wilson_interval(scores, sizes, self.matrix.score_range, self._student)
+            defined = is_free | ~self._lack
+        elif self._method == "proportional":
+            ends = proportional_interval(scores, errors, self.matrix.score_range, self._student)
+            defined = ~is_free & ~self._lack
+        elif self._method == "fisher":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                z, far = np.arctanh(scores), self._student * errors / (1 - scores**2)
+                ends, defined = Ends(np.tanh(z - far), np.tanh(z + far)), ~self._lack & (np.abs(scores) < 1)
+        else:
+            far = self._student * errors
+            ends, defined = Ends(scores - far, scores + far), ~self._lack
+        low, high = (np.where(defined, end, np.nan) for end in ends)
+        return Ends(*(np.where(binary, *both) for both in zip(self._of_counts(), (low, high), strict=True)))
+
+    def _by_errors(self, a: Ints, b: Ints, difference: Floats) -> Ends:
+        """Intervals of differences, [pairs], from the standard errors; nan for a constant difference."""
+        error, scores = errors_of_pairs(self._influences, a, b), self.matrix.observed
+        constant = error <= _ROUNDING * (np.abs(scores[a]) + np.abs(scores[b]))
+        if not self._is_bounded:
+            ends = Ends(difference - self._student * error, difference + self._student * error)
+        else:
+            estimates = Estimates(scores, self._scores, self._errors)
+            plus, minus = (b, a) if self.matrix.lower_is_better else (a, b)
+            ends = difference_interval(estimates.select(plus), estimates.select(minus), error)
+        return Ends(*(np.where(constant, np.nan, end) for end in ends))
 
     @property
     def _student(self) -> float:
@@ -177,38 +225,35 @@ class ClosedForm:
     @cached_property
     def _right_or_wrong(self) -> Flags:
         """Of which systems every unit is right or wrong, and counts as much, [systems]."""
-        if self.matrix.quotient is None:
-            return np.zeros(self.matrix.statistics.shape[1], dtype=bool)
-        scale, first = self.matrix.scale, None
         found = np.ones(self.matrix.statistics.shape[1], dtype=bool)
+        if self.matrix.quotient is None or self.matrix.score_range not in ((0, 1), (-math.inf, math.inf)):
+            return ~found
+        scale, first = self.matrix.scale, None
         for over, under in self.matrix.parts_by_block():
             first = under[:1] if first is None else first
             found &= ((under == first) & ((over == 0) | (scale * over == under))).all(axis=0)
         return found & (first[0] > 0) if first is not None else found
 
     @cached_property
-    def _are_shares(self) -> bool:
-        """Whether no unit's score of any system can be below 0 or above 1."""
-        scale = self.matrix.scale if self.matrix.quotient is not None else 1.0
-        return self.matrix.quotient is not None and all(
-            ((over >= 0) & (scale * over <= under * (1 + _END))).all() for over, under in self.matrix.parts_by_block())
-
-    def _shares(self) -> Ends:
-        """The intervals of scores between 0 and 1."""
-        scores, binary = self.matrix.observed, self._right_or_wrong
-        at_an_end = (scores < _END) | (scores > 1 - _END)  # no unit errs, or all do: each of them is a trial
-        counted = sum((under > 0).sum(axis=0) for _, under in self.matrix.parts_by_block())  # units that have something
-        with np.errstate(divide="ignore", invalid="ignore"):
-            trials = np.where(at_an_end, counted, scores * (1 - scores) / self._errors**2)
-            ends = wilson(scores, trials, self._student)
-        low, high = (np.where(binary, *of) for of in zip(self._of_counts, ends, strict=True))
-        return _ends(low, high, binary | at_an_end | (self._errors > 0))
+    def _at_a_bound(self) -> Flags:
+        """Flag the scores that equal a bound of their range, so that no unit errs, or all units do, [systems]."""
+        scores, finite = self.matrix.observed, [bound for bound in self.matrix.score_range if math.isfinite(bound)]
+        slack = _ROUNDING * max((1.0, *map(abs, finite)))
+        return np.asarray(np.any([np.zeros(len(scores), dtype=bool), *(
+            np.abs(scores - bound) <= slack for bound in finite)], axis=0))
 
     @property
-    def _of_counts(self) -> tuple[Floats, Floats]:
-        """The intervals of the scores of systems whose units are right or wrong."""
-        n = self.matrix.n_units
-        return wilson_of_counts(np.rint(self.matrix.observed * n), n, self.confidence)
+    def _lack(self) -> Flags:
+        """Flag the scores that are undefined, or the same in every unit, [systems]."""
+        return ~(self._errors > _ROUNDING * np.abs(self.matrix.observed))
+
+    def _of_counts(self) -> Ends:
+        """Return Wilson's intervals, [systems]; nan for systems of which not every unit is right or wrong."""
+        n, binary = self.matrix.n_units, self._right_or_wrong
+        low, high = np.full((2, len(binary)), np.nan)
+        hits = np.rint(self.matrix.observed[binary] * n)
+        low[binary], high[binary] = wilson_of_counts(hits, n, self.confidence)
+        return Ends(low, high)
 
     @cached_property
     def _influences(self) -> Floats:
@@ -245,26 +290,3 @@ def over_items(matrix: Matrix) -> Matrix:
     if matrix.answers_to is not None:
         matrix = replace(matrix, units=matrix.answers_to, answers_to=None, resampled=None)
     return matrix.by_unit
-
-
-def refusal(matrix: Matrix, over: str = "runs") -> str | None:
-    """Say why a matrix, as `over_items` gives it, has no intervals in closed form, or None where it has."""
-    if matrix.runs is not None and (reason := crossing_refusal(matrix)):
-        return reason
-    if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
-        return "one unit says nothing of others"
-    if matrix.strata is not None:
-        return "errors within strata need draws: take bootstrap"
-    if matrix.judged is not None:
-        return "differences of judged items need a slope of their own: take prediction-powered"
-    return None
-
-
-def _ends(low: Floats, high: Floats, defined: Flags) -> Ends:
-    """Ends where they are defined, to six digits of the width."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        places = np.clip(np.nan_to_num(_DIGITS - np.ceil(np.log10(high - low)), posinf=0, neginf=0), -15, 15)
-    tens = 10.0 ** np.abs(places)
-    there = defined & np.isfinite(low) & np.isfinite(high)
-    return Ends(*(np.where(there, np.where(places >= 0, np.rint(of * tens) / tens, np.rint(of / tens) * tens), np.nan)
-                  for of in (low, high)))

@@ -22,26 +22,32 @@ def test_counts_tell_those_of_right_or_wrong_units(registry, scored, task):
         {"ci_low": row["ci_low"]} for row in rows]
     assert registry("query", "SELECT count(*) AS n FROM pair_interval", "--format", "json").json == [{"n": 0}]
     board = registry("board", "small", "--format", "md").stdout
-    assert ("Intervals of 95 % over 6 items: of scores Wilson's, of differences Bonett and Price's, not corrected for "
-            "the number of pairs.") in board
+    assert ("95 % confidence intervals over 6 items: Wilson score interval for scores, Bonett-Price interval for "
+            "differences; not corrected for the number of pairs.") in board
 
 
 @pytest.mark.slow
 def test_others_are_kept_and_verified(registry, scored, tmp_path):
     scored(ENTITIES)
     assert "all is well" in registry("verify").stderr
+    pairs = registry("pairs", "entities", "--format", "json").json
+    contrary = [row for row in pairs if (row["ci_low"] > 0 or row["ci_high"] < 0) != (row["p_value"] <= 0.05)]
+    assert len(contrary) == 1
+    assert ("In 1 pair the interval and the uncorrected p-value disagree on a difference of 0; the p-value decides."
+            in registry("board", "entities", "--format", "md").stdout)
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:
         connection.execute("UPDATE pair_interval SET low = low - 0.001 WHERE pair_result_id = 3")
     assert "interval" in registry("verify", exit_code=4).stdout
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:  # as an earlier version left it
         ((request,),) = connection.execute("SELECT request FROM comparison").fetchall()
         asked = json.loads(request)
-        assert asked.pop("intervals") == {"differences": ["student"], "scores": ["share"]}
+        assert asked.pop("intervals") == {
+            "differences": ["mover"], "scores": ["share"], "n_contrary": 1}
         connection.execute("UPDATE comparison SET request = ?", [json.dumps(asked)])
         connection.execute("UPDATE standing SET ci_low = NULL, ci_high = NULL")
         connection.execute("DELETE FROM pair_interval")
     assert "all is well" in registry("verify").stderr
-    assert "Intervals" not in registry("board", "entities", "--format", "md").stdout
+    assert "confidence intervals" not in registry("board", "entities", "--format", "md").stdout
     made = registry("compare", "entities", "--alpha", "0.049").stderr
     assert "0 tested, 28 known" in made
     assert {row["ci_low"] is None for row in registry("pairs", "--format", "json").json} == {False}

@@ -35,6 +35,14 @@ def test_it_is_told_where_a_rare_class_counts_as_much_as_others(metric, sizes, t
         assert any(RARE_CLASSES in said for said in misuses(test, m)) is told
 
 
+def test_a_system_with_one_label_for_all_items_raises_no_numpy_warning():
+    """The sums without the rare class are those of no test set: 40 predictions for 21 items."""
+    gold, predicted = np.eye(2)[np.repeat([0, 1], [19, 21])], np.eye(2)[np.ones((2, 40), dtype=int)]
+    predicted[0, 0] = 1, 0
+    counts = [np.stack([gold * of, of, gold], axis=-1).reshape(40, -1) for of in predicted]
+    assert not misuses(Permutation(), StatisticMatrix(np.stack(counts, axis=1), MCC().score, family="confusion"))
+
+
 def test_runs_do_not_make_a_class_larger():
     """Averages over four runs are kept as sums of four; whole runs are swapped on these very items."""
     m = classified(BalancedAccuracy(), (100, 90, 19))

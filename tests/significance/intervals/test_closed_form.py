@@ -9,7 +9,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.intervals import closed_form
-from registry.significance.intervals.closed_form import ClosedForm, over_items, refusal
+from registry.significance.intervals.closed_form import ClosedForm, over_items
+from registry.significance.intervals.refusal import refusal
 from tests.significance.matrices import F1, matrix, of_labels, of_scores, uneven
 
 RNG = np.random.default_rng(5)
@@ -63,7 +64,7 @@ def test_shares_keep_within_0_and_1():
     statistics = np.concatenate([uneven(3, 30, 3), np.ones((30, 3, 1))], axis=2)[:, :, [0, 1, 1]]
     statistics[:, 2, 0] = statistics[:, 2, 1]  # a system that never errs
     m = matrix(statistics, F1)
-    m = replace(m, score=lambda sums: 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2]))
+    m = replace(m, score=lambda sums: 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2]), score_range=(0, 1))
     of = intervals(m)
     assert of.score_methods == ("share",)
     low, high = of.scores()
@@ -125,17 +126,17 @@ def test_where_there_is_none():
 def test_other_systems_change_nothing_of_a_pair():
     right = (RNG.random((50, 3)) < 0.8).astype(float)
     graded = np.column_stack([right, RNG.random(50).round(9)])
-    few, more = intervals(of_scores(right)), intervals(of_scores(graded))
+    few, more = (intervals(replace(of_scores(of), score_range=(0, 1))) for of in (right, graded))
     assert more.score_methods == ("wilson", "share")
-    assert more.difference_methods == ("bonett-price", "student")
+    assert more.difference_methods == ("bonett-price", "mover")
     assert np.array_equal(few.scores(), np.stack(more.scores())[:, :3])
     assert np.array_equal(few.differences(A, B), more.differences(A, B))
 
 
 def test_scores_that_few_of_many_units_move_are_told():
     """Of k equal errors in n units the fourth moments have (k - 1) 2 n / (n - k) degrees of freedom, nearly."""
-    def told(of, places):
-        return intervals(of_scores(of[:, None].round(places))).n_skewed()
+    def told(of, places, score_range=(0, 1)):
+        return intervals(replace(of_scores(of[:, None].round(places)), score_range=score_range)).n_skewed()
 
     halves = np.zeros(200)
     halves[:2] = 0.4
@@ -144,5 +145,10 @@ def test_scores_that_few_of_many_units_move_are_told():
     assert told(halves, 1) == 0
     assert told(np.where(halves > 0, 1.0, 0.0), 0) == 0  # right or wrong: Wilson's
     assert told(halves[:30], 1) == 0  # few units, but not few of many
-    assert told(np.exp(2 * RNG.standard_normal(50)) - 1, 3) == 1  # skewed, and beyond 0 and 1
-    assert told(RNG.standard_normal(50), 3) == 0
+    anything, above_zero = (-np.inf, np.inf), (0, np.inf)
+    assert told(np.exp(2 * RNG.standard_normal(50)) - 1, 3, anything) == 1
+    assert told(RNG.standard_normal(50), 3, anything) == 0
+    counts = np.repeat([0.0, 1.0, 2.0], [40, 8, 2])
+    assert told(counts, 0, anything) == 1
+    assert told(counts, 0, above_zero) == 0  # as skewed as counts are
+    assert told(np.append(counts, 20.0), 0, above_zero) == 1
