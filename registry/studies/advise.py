@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import (
     TESTS,
     Bootstrap,
+    Bounded,
     Crossed,
     Fisher,
     Matrix,
@@ -35,6 +37,7 @@ from registry.significance import (
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.judges import n_telling
+from registry.significance.cautions.weak_null import FEW_SKEWED
 from registry.significance.effects.normality import normality
 from registry.significance.multiple.few_units import too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED
@@ -131,11 +134,11 @@ def preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
     """The tests to take, the first that is valid.
 
     Permutation, which needs no population and counts the swaps of quotients; studentized where systems are not
-    exchangeable, and of few clusters that are not of one size; and the studentized bootstrap of skewed differences. But
-    first the bootstrap where permutation has to be drawn and units are many, since its draws also give the intervals of
-    scores and differences. Of single responses Fisher's test, where each was judged once, or their own permutation. Of
-    random runs the crossed test, which alone speaks of other items and other runs however few these are. Of judged
-    items the test that gives each difference a slope of its own.
+    exchangeable, and of few clusters that are not of one size; the studentized bootstrap of skewed differences in many
+    units, and betting (`bounded`) if these are few. But first the bootstrap where permutation has to be drawn and units
+    are many, since its draws also give the intervals of scores and differences. Of single responses Fisher's test,
+    where each was judged once, or their own permutation. Of random runs the crossed test, which alone speaks of other
+    items and other runs however few these are. Of judged items the test that gives each difference a slope of its own.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
@@ -148,7 +151,7 @@ def preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
         return Bootstrap(), Permutation()
     if unit == "cluster" and matrix.quotient is not None and not matrix.is_mean and matrix.n_units < FEW_CLUSTERS:
         return Permutation(studentized=True), Permutation()
-    return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum()
+    return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum(), Bounded()
 
 
 def explanation(test: PairTest) -> list[Row]:
@@ -249,12 +252,30 @@ def _reading(case: Case, matrix: Matrix, what: str, advised: PairTest | None) ->
         "valid here." if declared.how == "valid" else
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
     said += _of_few_units(case, matrix, advised)
+    said += _of_skewed_units(matrix, advised, case.request.significance.alpha)
     if board.key.test_set.cluster_attribute is not None and unit != "cluster":
         said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
                     "and --unit cluster takes whole clusters.")
     said.append("Checks of normality (--show facts) inform and decide nothing: with many units they find departures "
                 "that t has long ceased to mind, and with few they find none.")
     return said
+
+
+def _of_skewed_units(matrix: Matrix, advised: PairTest | None, alpha: float) -> Iterator[str]:
+    """Say what betting finds, how many units are needed if no test holds, and what nobody can see in few units."""
+    if not matrix.is_mean or is_categorical(matrix) or matrix.runs is not None:
+        return
+    n = matrix.n_units
+    if isinstance(advised, Bounded):
+        more = math.sqrt(2 * math.log(2 / alpha)) / NormalDist().inv_cdf(1 - alpha / 2)
+        yield (f"bounded holds at every number of units, whatever the distribution, and finds differences about "
+               f"{more:.1f} times as large as t would; smaller ones need {more**2:.1f} times as many units.")
+    elif advised is None and n < FEW_SKEWED:
+        yield (f"With {FEW_SKEWED} units or more, {Bootstrap('studentized')!r} would hold; scores with a declared "
+               "lower and upper bound could be tested by bounded.")
+    if n < FEW_SKEWED and not isinstance(advised, Bounded):
+        yield (f"Losses that strike fewer than {100 * (1 - 0.05 ** (1 / n)):.2g} % of units are in none of these {n} "
+               "with a probability of 5 % or more; no test but bounded allows for what it has not seen.")
 
 
 def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[str]:

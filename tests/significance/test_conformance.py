@@ -23,7 +23,7 @@ from registry.significance import (
     Settings,
     StatisticMatrix,
 )
-from registry.significance.cautions.weak_null import SKEWED
+from registry.significance.cautions.weak_null import SKEWED_FEW
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
@@ -217,7 +217,7 @@ def test_evidence_against_the_difference_is_told():
         assert found.p_value < 0.01
         assert "favours the system with the worse score" in found.note
     (found,) = Permutation().run(matrix(units), [(0, 1)], Settings())
-    assert (found.favours, found.note) == (-1, SKEWED)
+    assert (found.favours, found.note) == (-1, SKEWED_FEW)
 
 
 def test_berg_kirkpatricks_count_of_nothing():

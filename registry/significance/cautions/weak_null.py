@@ -16,6 +16,7 @@ one side it adds, or takes from it, gamma phi(x) (2 x^2 + 1) / (6 sqrt(n)), whic
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from statistics import NormalDist
@@ -34,13 +35,16 @@ LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard 
 TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
 _ONE_SIDED = NormalDist().inv_cdf(1 - LEVEL)
 _TOO_SKEWED_ONE_SIDED = ((TOLERATED - LEVEL) * 6 / ((2 * _ONE_SIDED**2 + 1) * NormalDist().pdf(_ONE_SIDED))) ** 2
+FEW_SKEWED = 200  # units below which studentized tests of skewed differences reject too often as well
 _FEW_EVEN = 10  # units of equal weight from which on studentized swaps of uneven ones reject less than 6 % at 5 %
 _AT_ONCE = 2**22  # differences that are looked at together
 
 MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
          "other err less): take permutation(studentized=true)")
-SKEWED = ("differences are too skewed for so few units, and equal scores would be told apart too often: take "
-          "bootstrap(variant=studentized), or more units")
+_SKEWED = "differences are too skewed for so few units, and equal scores would be told apart too often: take "
+SKEWED = f"{_SKEWED}bootstrap(variant=studentized), or more units"
+SKEWED_FEW = f"{_SKEWED}more units"
+SKEWED_BOUNDED = f"{_SKEWED}bounded, or more units"
 ASYMMETRIC = ("differences are skewed, so that this test can reject although the mean difference is 0: take "
               "permutation or bootstrap(variant=studentized)")
 SKEWED_ITEMS = ("differences of units are too skewed for so few of them, and equal scores would be told apart too "
@@ -49,7 +53,7 @@ SKEWED_ONE_SIDED = ("differences are too skewed for one-sided tests of so few un
                     "two sides: take more units")
 UNEVEN_SWAPS = ("units of unequal weight tell no more than few equal ones would, so that studentized swaps reject too "
                 "often where systems are not exchangeable: take more units")
-CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, ASYMMETRIC, SKEWED_ITEMS)
+CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, SKEWED_FEW, SKEWED_BOUNDED, ASYMMETRIC, SKEWED_ITEMS)
 
 
 class SystemPairs(NamedTuple):
@@ -128,8 +132,15 @@ def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
         one_sided: Whether they are too skewed for one-sided tests; where these are exact, none.
     """
     if _is_foreseen(pairs.matrix):
-        least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (TOO_SKEWED, SKEWED)
+        least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (
+            TOO_SKEWED, _skewed_message(pairs.matrix))
         yield Caution(_Differences.of(pairs).skewed(least), said)
+
+
+def _skewed_message(matrix: Matrix) -> str:
+    if matrix.n_units >= FEW_SKEWED:
+        return SKEWED
+    return SKEWED_BOUNDED if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else SKEWED_FEW
 
 
 def skewed_items(pairs: SystemPairs) -> Iterator[Caution]:

@@ -21,7 +21,7 @@ from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
-from registry.significance.cautions.weak_null import Caution, SystemPairs, skewed
+from registry.significance.cautions.weak_null import FEW_SKEWED, Caution, SystemPairs, skewed
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Matrix
@@ -79,7 +79,7 @@ class Bootstrap(PairTest):
 
     def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
-        if self.variant == "recentred":
+        if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from skewed(pairs)
         yield from hardly_wrong(pairs)
         yield from rare_classes(pairs)

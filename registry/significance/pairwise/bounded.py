@@ -55,7 +55,7 @@ def differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
     over, under = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
     shares = matrix.scale * (over[:, 0] - over[:, 1]) / (width * np.abs(under).max())
-    return np.clip(-shares if matrix.lower_is_better else shares, -1, 1)
+    return np.asarray(np.clip(-shares if matrix.lower_is_better else shares, -1, 1))
 
 
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
