@@ -30,7 +30,8 @@ Resamples = Annotated[str | None, typer.Option("--resamples", rich_help_panel=TE
 Seed = Annotated[int | None, typer.Option("--seed", rich_help_panel=TEST, help="Of the random draws.")]
 Alternative = Annotated[str | None, typer.Option("--alternative", rich_help_panel=TEST, help=(
     "two-sided, greater (the better system is better) or less."))]
-Unit = Annotated[str | None, typer.Option("--unit", rich_help_panel=TEST, help="item, cluster, or response.")]
+Unit = Annotated[str | None, typer.Option("--unit", rich_help_panel=TEST, help=(
+    "item, cluster, or response; clusters are the default if the test set declares any."))]
 Alpha = Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help="The level of significance.")]
 Correction = Annotated[str | None, typer.Option("--correction", autocompletion=names.corrections, help=(
     "Of the p-values of all pairs: `registry list corrections`."), rich_help_panel=TEST)]

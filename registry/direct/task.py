@@ -162,12 +162,11 @@ def _only(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
 
 
 def _settings(given: Mapping[str, Any], *, clustered: bool) -> dict[str, Any]:
-    """Settings of significance, checked; clusters are units where they are given."""
+    """Settings of significance, checked."""
     unknown = [name for name in given if name not in Significance.model_fields]
     if unknown:
         raise InputError(f"unknown setting {unknown[0]!r}; {suggest(unknown[0], Significance.model_fields)}")
-    chosen = {"seed": SEED, **({"unit": "cluster"} if clustered else {}),
-              **{name: value for name, value in given.items() if value is not None}}
+    chosen = {"seed": SEED, **{name: value for name, value in given.items() if value is not None}}
     if chosen.get("unit") == "cluster" and not clustered:
         raise InputError("unit='cluster' needs clusters=, the cluster of each item")
     significance_with(Significance(), chosen)

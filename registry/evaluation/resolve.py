@@ -18,6 +18,7 @@ from registry.manifest import Manifest, Root, Significance, Submit, TestSet, sto
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
+from registry.significance.base import Unit
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, name_of, parse
 
@@ -193,6 +194,33 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
         raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
                          "holm, or bootstrap")
     return test, overall
+
+
+def unit_of(significance: Significance, test_set: str, cluster: str | None) -> Unit:
+    """Return the unit of a test set's boards.
+
+    Items of one cluster are not independent. So clusters are the unit if the test set declares them, unless another
+    unit is written out.
+
+    Args:
+        significance: The settings.
+        test_set: The name of the test set.
+        cluster: The attribute that groups its items; None if it declares none.
+
+    Raises:
+        InputError: The test set declares clusters, and the test is one of single items or responses.
+    """
+    if significance.unit is not None:
+        return significance.unit
+    test, _ = resolve_significance(significance)
+    unit = test.units[0]
+    if cluster is None:
+        return unit
+    if unit == "item" and "cluster" in test.units:
+        return "cluster"
+    raise InputError(f"test set {test_set!r} declares clusters ({cluster}), and {test!r} tests single {unit}s; take "
+                     f'permutation or bootstrap, or write unit = "{unit}" (--unit {unit}) to test {unit}s as if they '
+                     "were independent")
 
 
 def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:

@@ -52,6 +52,9 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
     said = [_counted(of, int(pairs.significant.sum()), ranks), *_OF_RANKS[ranks]]
+    if of.unit != "cluster" and of.cluster is not None:
+        said.append(f'{of.unit.capitalize()}s of one {of.cluster} are tested as if they were independent (unit = '
+                    f'"{of.unit}"): p-values may be too small, and intervals too narrow.')
     if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
         said.append(condition)
     if of.overall is not None and of.degrees is not None:

@@ -35,7 +35,7 @@ _ROWS = text("""
 _SETTINGS = text("""
     SELECT l.task, c.comparison_id, metric.better, c.test, c.alternative, c.unit, c.runs, c.alpha, c.correction,
         c.resamples, c.seed, c.confidence, c.n_items, c.n_units, c.n_systems, c.family_size, c.signature,
-        o.test AS overall, o.statistic, o.degrees, o.p_value, c.request
+        o.test AS overall, o.statistic, o.degrees, o.p_value, c.request ->> '$.cluster' AS "cluster", c.request
     FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
     JOIN metric ON metric.metric_id = c.metric_id LEFT JOIN overall_result AS o ON o.comparison_id = c.comparison_id
     WHERE l.task IN :tasks""").bindparams(bindparam("tasks", expanding=True))

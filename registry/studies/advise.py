@@ -249,9 +249,9 @@ def _reading(case: Case, matrix: Matrix, what: str, advised: PairTest | None) ->
         "valid here." if declared.how == "valid" else
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
     said += _of_few_units(case, matrix, advised)
-    if board.key.test_set.cluster_attribute is not None and unit != "cluster":
-        said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
-                    "and --unit cluster takes whole clusters.")
+    if (attribute := board.key.test_set.cluster_attribute) is not None and unit != "cluster":
+        said.append(f"{unit.capitalize()}s of one {attribute} are tested as if they were independent, because unit = "
+                    f'"{unit}"; `registry study dependence` shows the effect, and --unit cluster tests whole clusters.')
     said.append("Checks of normality (--show facts) inform and decide nothing: with many units they find departures "
                 "that t has long ceased to mind, and with few they find none.")
     return said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -12,7 +12,9 @@ from sqlalchemy import Connection
 from registry.errors import MismatchError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
+from registry.evaluation.resolve import unit_of
 from registry.identity import digest_json, salt_digest
+from registry.manifest import significance_with
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
@@ -72,8 +74,18 @@ class BoardKey:
         """The digest of the gold that signatures show, salted if the task hides or has hidden something."""
         return salt_digest(self.gold.digest, self.task.salt)
 
+    def with_unit(self, request: Request) -> Request:
+        """Return the request with the unit of this board, as `unit_of` defines it.
+
+        Raises:
+            InputError: The test set declares clusters, and the test is one of single items or responses.
+        """
+        unit = unit_of(request.significance, self.test_set.name, self.test_set.cluster_attribute)
+        return replace(request, significance=significance_with(request.significance, {"unit": unit}))
+
     def request(self, request: Request) -> Request:
-        """What is asked of this board, with numbers in the place of `resamples = "auto"`."""
+        """What is asked of this board, with its unit, and numbers in the place of `resamples = "auto"`."""
+        request = self.with_unit(request)
         own = math.comb(len(self.members), 2)
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 

@@ -108,7 +108,6 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
     if wrong := manifest.wrong_in_family(significance.family):
         raise InputError(f"family {wrong}")
     if significance.unit is None:
-        test, _ = resolve_significance(significance)
-        significance = significance_with(significance, {"unit": test.units[0]})
+        resolve_significance(significance)
     return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
                    manifest.board.rank_late, metrics, execution or Execution())

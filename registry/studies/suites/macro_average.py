@@ -213,6 +213,7 @@ class _Averaging:
         results = self.test.run(matrix, pairs, self.request.of_pairs) if pairs else []
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
         names = [f"{member.team}/{member.system}" for member in members]
+        units = " and ".join(dict.fromkeys("item" if of.matrix.units is None else "cluster" for of in self.boards))
         return [{
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "test_sets": " ".join(self._test_sets), "system_a": names[a], "system_b": names[b],
@@ -220,7 +221,7 @@ class _Averaging:
             **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": p,
             "significant": p <= asked.alpha and bool(result.favours * result.difference > 0),
             "test": asked.test, "alternative": asked.alternative, "correction": asked.correction,
-            "family_size": len(pairs), "unit": asked.unit, "seed": None if result.resamples is None else asked.seed,
+            "family_size": len(pairs), "unit": units, "seed": None if result.resamples is None else asked.seed,
             "same_team": members[a].team == members[b].team,
         } for (a, b), result, p in zip(pairs, results, adjusted, strict=True)]
 
