@@ -214,6 +214,7 @@ def test_advice_is_on_clusters(many, registry, scored):
     assert "Items of one document are tested as if they were independent" in said
 
 
+@pytest.mark.slow
 @pytest.mark.simulation
 def test_by_default_no_more_than_five_percent_of_boards_reject(registry, tmp_path):
     """300 boards of 20 documents of 20 items, each of which suits one of two equally good systems by 0.2.
