@@ -26,7 +26,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend metadata names rules tombstones", "erase redact", "purge"],
-    "registry.evaluation.verifying": ["faults", "hiding kept log references results scores", "verify"],
+    "registry.evaluation.verifying": ["faults", "definitions files hiding kept log references results scores",
+                                      "verify"],
     "registry.evaluation.ingest": [
         "answer_ids content gold_items last_document mistakes", "join", "parsed_cache remarks",
         "context", "declared gold", "hiding submissions", "apply"],

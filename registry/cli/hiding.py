@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database, taken
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database, organiser, taken
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -52,7 +52,9 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
 
     keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, database(db, wait), actor,
                       dry_run=dry_run)
-    if not scores:
+    if not scores and dry_run and not organiser.get():
+        say("note: `registry --organiser reveal --dry-run` shows who was who; for others names stay hidden until then")
+    elif not scores:
         if dry_run:
             say("warning: who was who is shown as it would be; names stay hidden from others, so do not pass it on")
         show([Table([row for row in rows if row["task"] == task and row["pseudonym"]], keys=keys)], format_)

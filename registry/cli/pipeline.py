@@ -60,12 +60,15 @@ def bring_up(database: Database, manifest: Path, root: Path | None, how: Executi
              dry_run: bool = False) -> BroughtUp:
     """Apply, score and compare what a manifest declares."""
     from registry.at_once import Job, applied_sentences, applying, evaluated
+    from registry.evaluation.ingest.hiding import refuse_to_reveal
     from registry.store.log.journal import Journal
 
     task, content = brought_in(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def bring(session: Session) -> Ingest:
+        if dry_run and not organiser.get():
+            refuse_to_reveal(session.connection, task.manifest)
         ingest, applied = applying(session, journal, task, content, how.progress)
         say_all(applied_sentences(applied, session.names))
         return ingest

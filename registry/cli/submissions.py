@@ -96,6 +96,7 @@ def purge(
 
     def change(connection: Connection) -> None:
         journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
+        journal.begin(connection)
         meant = team_to_purge(connection, task, team, concealed=not target.organiser)
         done.append(purge_team(connection, journal, *meant, name, why))
         journal.close(connection)

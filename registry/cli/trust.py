@@ -72,6 +72,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     """Verify a copy of a registry, or of one that was made of a release."""
     import tempfile
 
+    from registry.evaluation.verifying.definitions import KINDS, verify_definitions
     from registry.evaluation.verifying.verify import Verified
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.loading import released
@@ -89,13 +90,14 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
             if (told := released(connection)) is not None:
                 held = "" if told["gold"] else ("; scores cannot be made again either, as they can of a release in a "
                                                 "folder")
-                verified = Verified(notes=[f"a public copy, which has no log and no files to be held against{held}"])
+                verified = Verified(verify_definitions(connection), [
+                    f"a public copy, which has no log and no files to be held against{held}"])
                 verify_loaded(connection, told, how, verified)
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
-        if not any(fault.of == "table" for fault in verified.faults):
+        if not any(fault.of in KINDS for fault in verified.faults):
             verify_studies(copied, task, results, how, verified, study_named)
-        if verified.faults and not organiser.get():
+        if not organiser.get() and any(fault.of not in KINDS for fault in verified.faults):
             with copied.reading() as connection:
                 verified.conceal(connection)
         return verified

@@ -94,7 +94,7 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     items = expected_items(task, (test_set := task.manifest.test_set[0]), expected_documents(task, test_set))
     one = _declared(task, document)
     try:
-        joined = join(items, one.read(document), one.reader, one.policies, document.path)
+        joined = join(items, one.read(one.bounded(document, items)), one.reader, one.policies, document.path)
         scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,

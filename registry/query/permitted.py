@@ -90,8 +90,9 @@ _NESTED = """
     struct_update struct_values union_extract union_tag union_value unnest unpivot_list
 """
 
-# Those that take a table's name as a text, and so may mean the one in the file where a temporary one hides it.
-BY_NAME = frozenset({"histogram", "histogram_values", "pragma_storage_info"})
+# Those that take a table's name as a text, and so may mean the one in the file where a temporary one hides it; and one
+# that counts the rows of the file's own tables.
+OF_FILE = frozenset({"histogram", "histogram_values", "pragma_storage_info", "duckdb_tables"})
 ITEM_TEXT = "item_text"  # the view whose rows are made for who asks
 TABLE_FUNCTIONS = frozenset(_TABLE_FUNCTIONS.split())
 VIEWS = frozenset(_VIEWS.split())

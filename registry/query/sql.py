@@ -1,17 +1,16 @@
 """SQL that a user wrote: exactly one SELECT or EXPLAIN, on a connection that can change and reach nothing else.
 
 The connection (`Database.querying`) is read-only, without access to files, its settings locked. That leaves functions
-that read memory by its address, tell settings and paths, wait, write logs or run SQL from a text; so a query is parsed
-before it runs, and what it names of DuckDB's own must be `permitted`.
+that read memory by its address, tell settings and paths, wait, write logs or run SQL from a text; so `check` parses a
+query, and nothing runs but the text that it has checked.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,14 @@ from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
+from registry.query.check import Checked, check
 from registry.query.question import Query
 from registry.store.files.failures import explain
 from registry.store.hiding.concealment import another
-from registry.store.hiding.shadows import HELPER
 from registry.store.rows import quoted
 
-_REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
-            "registry is changed by its own commands only")
-_SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
-_EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^()]*\))?", re.IGNORECASE | re.DOTALL)
+_NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
-_MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
-_OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
-_CONCEALED = (f"SELECT 1 FROM duckdb_tables() WHERE database_name = 'temp' "  # noqa: S608
-              f"AND table_name <> '{permitted.ITEM_TEXT}' LIMIT 1")
-_OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE internal"
 BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
 
@@ -72,8 +63,9 @@ def answer(connection: Connection, query: Query) -> QueryResult:
 def execute(cursor: Any, query: Query) -> list[str]:
     """Begin a query on a cursor of DuckDB; gives what there is to tell beside the rows. See `answer`."""
     with translating(query):
-        told = _unpacked(cursor, check(cursor, query))
-        cursor.execute(query.sql, dict(query.parameters) or None)
+        checked = check(cursor, query)
+        told = _unpacked(cursor, checked)
+        cursor.execute(checked.sql, dict(query.parameters) or None)
     return told
 
 
@@ -84,9 +76,10 @@ def columns_of(cursor: Any, query: Query) -> list[str]:
         QueryError: As `answer`.
     """
     with translating(query, first_line=2):
-        if check(cursor, query).explains:
+        checked = check(cursor, query)
+        if checked.explains:
             return ["explain_key", "explain_value"]
-        cursor.execute(f"FROM (\n{_without_end(query.sql)}\n) LIMIT 0", dict(query.parameters) or None)
+        cursor.execute(_wrap(cursor, query, checked, "FROM", "LIMIT 0"), dict(query.parameters) or None)
     return [column[0] for column in cursor.description]
 
 
@@ -102,7 +95,7 @@ def count_of(cursor: Any, query: Query) -> int:
             execute(cursor, query)
             return len(cursor.fetchall())
         _unpacked(cursor, checked)
-        select = f"SELECT count(*) FROM (\n{_without_end(query.sql)}\n)"  # noqa: S608 - it was checked
+        select = _wrap(cursor, query, checked, "SELECT count(*) FROM")
         (n,) = cursor.execute(select, dict(query.parameters) or None).fetchone()
     return int(n)
 
@@ -121,8 +114,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         if checked.explains:
             raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
         told = _unpacked(driver, checked)
-        limit = "" if max_rows is None else f"LIMIT {max_rows + 1}"
-        select = f"FROM (\n{_without_end(query.sql)}\n) {limit}"
+        select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
         copy = f"COPY ({select}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
             (written,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
@@ -142,6 +134,12 @@ def _unpacked(driver: Any, checked: Checked) -> list[str]:
     return unpack(driver)
 
 
+def _wrap(driver: Any, query: Query, checked: Checked, before: str, after: str = "") -> str:
+    """Return a SELECT over the rows of a checked query, which is checked again as the whole text that will run."""
+    select = f"{before} (\n{_without_end(checked.sql)}\n) {after}"
+    return check(driver, replace(query, sql=select)).sql
+
+
 def _without_end(sql: str) -> str:
     """One statement without the semicolons that end it and what comments follow them."""
     text = sql.encode()
@@ -156,96 +154,6 @@ def _without_end(sql: str) -> str:
 def too_many_rows(max_rows: int) -> LimitError:
     """The error of a result with more rows than were allowed."""
     return LimitError(f"the result has more than {max_rows} rows; --max-rows allows more, LIMIT asks for fewer")
-
-
-@dataclass
-class Checked:
-    """Whether a query is an EXPLAIN, and all names in its syntax tree: of functions, tables, databases and schemas."""
-
-    explains: bool
-    table_functions: set[str] = field(default_factory=set)
-    functions: set[str] = field(default_factory=set)
-    tables: set[str] = field(default_factory=set)
-    schemas: set[str] = field(default_factory=set)
-
-
-def check(driver: Any, query: Query) -> Checked:
-    """Refuse what is not exactly one harmless SELECT or EXPLAIN.
-
-    Raises:
-        QueryError: It is refused.
-    """
-    if "\0" in query.sql:
-        raise QueryError("SQL cannot hold the character NUL", path=query.source)
-    statements = driver.extract_statements(query.sql)
-    allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-    if len(statements) != 1 or statements[0].type not in allowed:
-        raise QueryError(_REFUSED, path=query.source)
-    explains: bool = statements[0].type == duckdb.StatementType.EXPLAIN
-    select = _EXPLAIN.sub("", query.sql, count=1) if explains else query.sql
-    (tree,) = driver.execute("SELECT json_serialize_sql(?)", [select]).fetchone()
-    try:
-        parsed = json.loads(tree)
-    except RecursionError:
-        raise QueryError("the query is nested too deeply", path=query.source) from None
-    if parsed["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
-        raise QueryError(_REFUSED, path=query.source)
-    named = _named(parsed, explains=explains)
-    _require_permitted(driver, named, query)
-    if driver.execute(_CONCEALED).fetchall():
-        _require_concealed(driver, named, query)
-    return named
-
-
-def _named(tree: Any, *, explains: bool) -> Checked:
-    named, nodes = Checked(explains), [tree]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, list):
-            nodes += node
-        elif isinstance(node, dict):
-            children = dict(node)
-            if node.get("type") == "TABLE_FUNCTION":
-                call = children.pop("function")
-                named.table_functions.add(call["function_name"].lower())
-                nodes += call["children"]
-            if "function_name" in node:  # a scalar function, an aggregate, or one over a window
-                named.functions.add(node["function_name"].lower())
-            if table := node.get("table_name"):  # in quotation marks after SHOW
-                named.tables.add(table.strip('"').lower())
-            named.schemas |= {node.get("catalog_name", "").lower(), node.get("schema_name", "").lower()}
-            nodes += children.values()
-    return named
-
-
-def _require_permitted(driver: Any, named: Checked, query: Query) -> None:
-    """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
-    if others := named.table_functions - permitted.TABLE_FUNCTIONS:
-        _refuse("table function", others - _all(driver, _MACROS), query)
-    if others := named.functions - permitted.FUNCTIONS:
-        _refuse("function", others & _all(driver, _OWN_FUNCTIONS), query)
-    if others := named.tables - permitted.VIEWS:
-        _refuse("view", others & _all(driver, _OWN_VIEWS), query)
-
-
-def _require_concealed(driver: Any, named: Checked, query: Query) -> None:
-    """Refuse what reaches the file's own tables, where temporary ones stand for those with hidden names or scores."""
-    _refuse("table", {name for name in named.tables if name.startswith(HELPER)}, query)
-    own = _all(driver, "SELECT lower(current_database())")  # which is the file's name, and may be any of these
-    if named.schemas - ({"", "main", "temp", "information_schema", "pg_catalog"} - own):
-        raise QueryError("names or scores are hidden, so a query names tables without their database; `registry "
-                         "--organiser query` shows what is hidden", path=query.source)
-    _refuse("table function", named.table_functions & permitted.BY_NAME, query)
-
-
-def _refuse(kind: str, names: set[str], query: Query) -> None:
-    if names:
-        raise QueryError(f"the {kind} {min(names)!r} is not for queries, which compute over the registry's tables and "
-                         "reach nothing else", path=query.source)
-
-
-def _all(driver: Any, sql: str) -> set[str]:
-    return {name for (name,) in driver.execute(sql).fetchall()}
 
 
 def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
@@ -266,7 +174,10 @@ def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise MemoryError("the query needs more memory than it may take") from None
     except (duckdb.InternalException, duckdb.FatalException) as error:
-        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(str(error))}") from None
+        if _NO_MEMORY in str(error):
+            raise MemoryError("the query needs more memory than it may take") from None
+        message, _, _ = str(error).partition("\nStack Trace:")
+        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(message)}") from None
     except duckdb.Error as error:
         raise _refusal(str(error), query, first_line) from None
 

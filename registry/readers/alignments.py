@@ -16,7 +16,9 @@ from typing import Any, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.parsing.document import FEW_CELLS, Document, split, words
+from registry.readers.parsing.bounds import ONE_ROW
+from registry.readers.parsing.delimited import FEW_CELLS, split, words
+from registry.readers.parsing.document import Document
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 
@@ -117,6 +119,7 @@ class Pharaoh(_Alignments):
     """
 
     name = "pharaoh"
+    lines_per_item = ONE_ROW
 
     sure: str = "-"
     possible: str = "p"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError
 from registry.items import Answer, Item, Response
+from registry.readers.parsing.bounds import Bounds
 from registry.readers.parsing.document import Document
 from registry.values import TERSE, Value
 
@@ -24,7 +25,9 @@ class Reader(Value):
     written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
     another. `gives_columns` tells whether the answers of a file in which nothing is wrong are read as columns. `repair`
     is what the task allows to be mended in text files of any format, `skip` how many of their first lines are passed
-    over, `attributes` files apart; see `Document.declared`. `_distinct` are options that name no column twice.
+    over, `attributes` files apart; see `Document.declared`. `lines_per_item` is more lines (rows, entries) than any
+    submission has for each item of the gold, blank lines and comments among them. `_distinct` are options that name no
+    column twice.
     """
 
     gives: ClassVar[str]
@@ -33,6 +36,7 @@ class Reader(Value):
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
     gives_columns: ClassVar[bool] = False
+    lines_per_item: ClassVar[int] = 10_000
     _distinct: ClassVar[tuple[str, ...]] = ()
 
     repair: tuple[Literal["crlf", "bom", "nfc", "invisible"], ...] = field(default=(), kw_only=True, metadata=TERSE)
@@ -70,6 +74,14 @@ class Reader(Value):
         """
         with _without_collection():
             return self.parse_answers(self.declared(document))
+
+    def bounds(self, items: Sequence[Item]) -> Bounds:
+        """Return how much is read of a submission to these items."""
+        return Bounds() if self.ignores_others else Bounds.of_submission(len(items), self.most_lines(items))
+
+    def most_lines(self, items: Sequence[Item]) -> int:
+        """Return how many lines a submission to these items has at the most."""
+        return self.lines_per_item * len(items)
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:

@@ -14,6 +14,7 @@ from unicodedata import normalize
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.by_order import moved, recut, runs
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.tagged_blocks import Block, Layout, Row
@@ -122,6 +123,10 @@ class Bio(SpanReader):
 
     def task_text(self, value: Any) -> Any:
         return list(value.tokens)
+
+    def most_lines(self, items: Sequence[Item]) -> int:
+        """Every token has a line; the gold of another reader may have no tokens."""
+        return sum(ONE_ROW * len(item.gold.tokens) + 100 if item.gold.tokens else self.lines_per_item for item in items)
 
     def unanswered(self, text: Any) -> Any:
         if not isinstance(text, list) or not all(isinstance(token, str) for token in text):

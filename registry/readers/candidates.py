@@ -12,6 +12,7 @@ from registry.columns import CandidateColumns
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.characters import invisible
 from registry.readers.parsing.delimited import Separator, Written, read_header
 from registry.readers.parsing.document import Document
@@ -45,6 +46,7 @@ class Candidates(AnswerSetReader):
     name = "candidates"
     forms = ("separator",)
     gives_columns = True
+    lines_per_item = ONE_ROW
 
     item: tuple[str, ...]
     gold: str = "gold"

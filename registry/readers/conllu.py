@@ -12,6 +12,7 @@ from typing import Any, Literal
 from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.names import NamedReader
+from registry.readers.parsing.bounds import MANY_ROWS
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.projection import project
 from registry.treebank import NO_WORD, Projection, Sentence, Token, Word, relation
@@ -49,6 +50,7 @@ class Conllu(NamedReader):
     """
 
     name = "conllu"
+    lines_per_item = MANY_ROWS
     gives = "tree"
     named = "relation"
 
@@ -115,7 +117,7 @@ class Conllu(NamedReader):
         rows: list[Row] = []
         own: dict[str, str] = {}
         lasting: dict[str, str] = {}
-        number = 0
+        is_empty = True
         for number, line in document.lines():
             if line.startswith("#") and not rows:
                 name, equals, value = line[1:].partition("=")
@@ -129,10 +131,10 @@ class Conllu(NamedReader):
             else:
                 own.pop("text", None)
                 yield rows[0][0], self._sentence(rows, document), lasting | own
-                rows, own = [], {}
+                rows, own, is_empty = [], {}, False
         if rows:
             raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
-        if not number:
+        if is_empty:
             raise document.error("no sentence in this file")
 
     def _cells(self, line: str, document: Document, number: int) -> list[str]:

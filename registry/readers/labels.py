@@ -13,10 +13,11 @@ from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.by_order import as_items
 from registry.readers.parsing.characters import unprintable
-from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, unquoted
-from registry.readers.parsing.document import Document, split
+from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, split, unquoted
+from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.parsing.table_columns import Syntax, rows_of
@@ -55,6 +56,7 @@ class Labels(NamedReader):
     named: ClassVar[str] = "label"
     forms: ClassVar[tuple[str, ...]] = ("separator", "header", "syntax")
     gives_columns: ClassVar[bool] = True
+    lines_per_item: ClassVar[int] = ONE_ROW
     _distinct: ClassVar[tuple[str, ...]] = ("columns",)
 
     separator: Separator = "tab"

@@ -8,6 +8,7 @@ from registry.errors import counted
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.order import misplaced
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.document import Document
 
 
@@ -25,6 +26,7 @@ class Lines(SegmentReader):
     """
 
     name = "lines"
+    lines_per_item = ONE_ROW
     absent = "its line is blank or not there"
     takes_more_files = True
     _distinct = ("attributes",)

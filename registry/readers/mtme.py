@@ -12,7 +12,8 @@ from registry.items import Answer, Item
 from registry.readers.base import Reader
 from registry.readers.lines import read_attributes
 from registry.readers.parsing.characters import invisible
-from registry.readers.parsing.document import FEW_CELLS, Document, split
+from registry.readers.parsing.delimited import FEW_CELLS, split
+from registry.readers.parsing.document import Document
 from registry.readers.tables import as_number
 
 _NO_SCORE = "None"

@@ -11,6 +11,7 @@ from registry.items import Answer, Item
 BLOCK = 25  # segments that are judged together; twice as many where only the source is there to judge by
 OTHERS = (1, -1, 7, 13)  # distances of the other references that a segment's own one competes with
 
+_COMPARED = 2**14  # characters of a text: its beginning tells enough, and hostile ones may have 2^24
 _SHIFTS = {1: ", most the next one, as if a line were lacking above",
            -1: ", most the one before, as if a line had been added above"}
 
@@ -67,7 +68,7 @@ def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: boo
 
 
 def _trigrams(text: str) -> frozenset[str]:
-    folded = text.casefold()
+    folded = text[:_COMPARED].casefold()
     return frozenset(folded[n:n + 3] for n in range(len(folded) - 2))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.names import NamedSetReader
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_lines import json_object
 
@@ -29,6 +30,7 @@ class Responses(NamedSetReader):
     """
 
     name = "responses"
+    lines_per_item = ONE_ROW
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold answers, which have no scores."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.names import SpanReader
+from registry.readers.parsing.bounds import MANY_ROWS
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_entries import ABSENT, at_path, no_column
 from registry.readers.tables import Row, TableReader, as_number, as_text, is_unscored, shown
@@ -38,6 +39,7 @@ class Spans(TableReader, SpanReader):
     """
 
     name = "spans"
+    lines_per_item = MANY_ROWS
     absent = "there is no row for it"
 
     start: str = "start"

@@ -17,6 +17,7 @@ from uuid import UUID
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
+from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.characters import invisible
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
 from registry.readers.parsing.document import Document
@@ -72,6 +73,7 @@ class TableReader(Reader):
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
     repeated: ClassVar[str] = "keep one, or where these are texts rather than names, number the rows with item = []"
+    lines_per_item: ClassVar[int] = ONE_ROW
     _distinct: ClassVar[tuple[str, ...]] = ("item", "attributes", "columns")
 
     item: tuple[str, ...] = ("item",)

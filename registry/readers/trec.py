@@ -26,8 +26,8 @@ from typing import Any, Generic, Literal, TypeVar
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
-from registry.readers.parsing.delimited import even_columns
-from registry.readers.parsing.document import FEW_CELLS, Document, split
+from registry.readers.parsing.delimited import FEW_CELLS, even_columns, split
+from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_entries import json_members
 from registry.readers.parsing.problems import Problems
 from registry.readers.tables import as_number, shown
@@ -292,7 +292,7 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
 def _report_twice(document: Document, format_: _Format[N], query: str) -> None:
     first: dict[str, int] = {}
     at_query, at_document, _ = format_.places
-    for number, line in document.collecting(Problems(0)).lines():
+    for number, line in document.collecting(Problems(0, stops=False)).lines():
         cells = split(line, "whitespace", FEW_CELLS)
         if len(cells) == len(format_.names) and cells[at_query] == query and first.setdefault(
                 name := cells[at_document], number) != number:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from sqlalchemy import Connection
 
+from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest
 from registry.releases.tables import SUBMITTED
@@ -15,13 +17,20 @@ from registry.store.rows import parquet_at
 
 FOLDER = "submitted"
 _PATH = f"data/{SUBMITTED}.parquet"
+_NAME = re.compile(rf"{FOLDER}/[0-9a-f]{{64}}(\.[a-z0-9]+)?")
 
 
 def write_submitted(connection: Connection, folder: Path) -> None:
-    """Write the files that the table in `folder` names."""
+    """Write the files that the table in `folder` names.
+
+    Raises:
+        MismatchError: A digest in the registry is none: as a name it could lead out of the folder.
+    """
     (folder / FOLDER).mkdir()
     for file, of in connection.exec_driver_sql(
             f"SELECT DISTINCT file, digest FROM {parquet_at(folder / _PATH)} ORDER BY file").all():  # noqa: S608
+        if not _NAME.fullmatch(file):
+            raise MismatchError(f"{of}: not a digest of a kept file; `registry verify` names what was altered")
         (folder / file).write_bytes(sources.fetch(connection, of))
 
 

@@ -35,6 +35,7 @@ from registry.releases.tables import SUBMITTED, TOTALS
 from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered
 from registry.significance import Execution
 from registry.store import catalog
+from registry.store.files.reach import Reach
 from registry.store.log.journal import Journal
 
 _HELD = "the statistics of single items are held back: p-values cannot be made again, only what follows from them"
@@ -70,7 +71,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
         return verified
     of_checksums = {fault.name for fault in verified.faults}
     with _going_on(verified, folder.name, "read as one"), as_registry(folder, told) as database:
-        with database.writing(dry_run=True) as connection:
+        with database.writing(dry_run=True, reach=Reach(folders=[folder])) as connection:
             with _going_on(verified, SUBMITTED):
                 verified.faults += verify_submitted(connection, folder)
             verify_loaded(connection, told, execution, verified)
@@ -78,7 +79,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
                 with _going_on(verified, TOTALS.path):
                     verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
                 verified.notes.append(_TOTALS)
-        with database.reading() as connection:
+        with database.reading(reach=Reach(folders=[folder])) as connection:
             (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
             verified.faults += _verify_told(told, task)
             verified.faults += _verify_boards(folder, task)

@@ -35,6 +35,7 @@ from registry.reports.publishing.citations import CITATION, citation_file
 from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
 from registry.store import catalog
 from registry.store.database import Database
+from registry.store.files.reach import Reach
 from registry.store.row_types import TaskRow
 from registry.version import __version__
 
@@ -66,7 +67,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
     """
     with new_folder(output) as folder:
         (folder / "data").mkdir()
-        with database.reading() as connection:
+        with database.reading(reach=Reach(folders=[folder])) as connection:
             (row,) = catalog.tasks(connection, task)
             check_open(connection, row, "release")
             gold = stored_manifest(row.manifest).release.gold
@@ -85,7 +86,8 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
             mode="json", exclude={"submit"}, exclude_none=True)))
         told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
-        with as_registry(folder, told) as loaded, loaded.reading() as connection:
+        with as_registry(folder, told) as loaded, loaded.reading(
+                reach=Reach(folders=[folder])) as connection:
             (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.of(connection, folder, boards, gold=gold)
         for name, text in (*rendered(boards), *for_readers(contents)):
@@ -107,7 +109,7 @@ def write_public_copy(database: Database, task: str, output: Path) -> None:
         with to.creating() as unfinished:
             if unfinished is None:
                 raise InputError("this file is there already; remove it, or name another", path=output)
-            with unfinished.writing() as connection:
+            with unfinished.writing(reach=Reach(folders=[folder])) as connection:
                 load(connection, folder, told)
             unfinished.publish()
 
@@ -118,7 +120,7 @@ def as_registry(folder: Path, told: dict[str, Any]) -> Iterator[Database]:
     with tempfile.TemporaryDirectory() as workplace:
         database = Database(Path(workplace) / "registry.duckdb", named=folder)
         database.create()
-        with database.writing() as connection:
+        with database.writing(reach=Reach(folders=[folder])) as connection:
             load(connection, folder, told)
         yield database
 

@@ -24,6 +24,7 @@ _ALWAYS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "SAMEORIGIN",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+LONGEST_HEAD = 2**15  # bytes of a request's first line and headers
 _NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _METHODS, _EXPOSED = "GET, HEAD, OPTIONS", "ETag, Link, X-Total-Count, X-Note, Retry-After"
 _OF_SQL = "GET, HEAD, POST, OPTIONS"
@@ -48,7 +49,11 @@ class Guard:
                 _complete(message, origin, varies=bool(self._settings.origins))
             await send(message)
 
-        if not is_known_host(headers.get("host"), self._settings.hosts):
+        if _size_of_head(scope) > LONGEST_HEAD:  # the server itself limits only what it receives in several pieces
+            problem = ProblemError(431, f"the first line and the headers of a request have at most {LONGEST_HEAD:,} "
+                                   "bytes; POST a long query")
+            await told(Request(scope), problem)(scope, receive, sending)
+        elif not is_known_host(headers.get("host"), self._settings.hosts):
             problem = ProblemError(421, "this machine is not called so here; ask by its address, or `registry serve "
                                    "--allow-host NAME` lets it be called by a name")
             await told(Request(scope), problem)(scope, receive, sending)
@@ -62,6 +67,13 @@ class Guard:
         if "*" in self._settings.origins:
             return "*"
         return origin if origin in self._settings.origins else None
+
+
+def _size_of_head(scope: Scope) -> int:
+    """Return how many bytes the first line and the headers of a request have."""
+    first = f"{scope['method']}  HTTP/1.1\r\n\r\n{'?' if scope['query_string'] else ''}"
+    return (len(first) + len(scope["raw_path"]) + len(scope["query_string"])
+            + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]))
 
 
 def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import re
 import shutil
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -54,6 +55,33 @@ class Answer:
                 yield piece
 
 
+class _Running:
+    """The process of one query, which any thread may end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: ForkedProcess | None = None
+        self._is_ended = False
+
+    def begin(self, process: ForkedProcess) -> None:
+        """Set the process.
+
+        Raises:
+            LimitError: The query was ended before.
+        """
+        with self._lock:
+            if self._is_ended:
+                raise LimitError("the query was ended, as its client has disconnected")
+            self._process = process
+
+    def end(self) -> None:
+        """End the process, now or as soon as it is set."""
+        with self._lock:
+            self._is_ended = True
+            if self._process is not None:
+                self._process.close()
+
+
 class Queries:
     """Answers queries within limits.
 
@@ -94,6 +122,7 @@ class Queries:
 
         Raises:
             ProblemError: It is refused, goes beyond a limit, or there are too many queries now.
+            CancelledError: The caller has cancelled it, as when the client disconnects; its process has ended.
         """
         if self._waiting >= self.limits.waiting:
             raise ProblemError(503, "too many queries are waiting; ask again later", headers=_RETRY)
@@ -107,22 +136,30 @@ class Queries:
             raise ProblemError(503, "other queries take too long; ask again later", headers=_RETRY) from None
         finally:
             self._waiting -= 1
+        running = _Running()
+        answering = asyncio.get_running_loop().run_in_executor(
+            self._threads, lambda: self._answered(running, query, form, first, zipped=zipped))
         try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._threads, lambda: self._answered(query, form, first, zipped=zipped))
+            return await asyncio.shield(answering)
+        except asyncio.CancelledError:
+            running.end()
+            await asyncio.wait([answering])  # its place is free when its thread has ended
+            if answering.exception() is None:
+                answering.result().file.close()
+            raise
         except RegistryError as error:
             raise _problem(error) from None
         finally:
             self._free.release()
 
-    def _answered(self, query: Query, form: str, first: int | None, *, zipped: bool) -> Answer:
+    def _answered(self, running: _Running, query: Query, form: str, first: int | None, *, zipped: bool) -> Answer:
         request = QueryRequest(self._settings.path, query, form, self.limits.memory, first or self.limits.rows,
                                organiser=self._settings.organiser, max_bytes=self.limits.size)
         with ExitStack() as failed:
             file = failed.enter_context(SpooledTemporaryFile(_IN_MEMORY))
             with closing(_Written(file, self.limits.size, zipped=zipped)) as written:
                 try:
-                    told = self._told(request, written)
+                    told = self._told(running, request, written)
                 except RegistryError as error:
                     if first is None or not str(error).startswith(_MORE):
                         raise
@@ -130,23 +167,25 @@ class Queries:
             failed.pop_all()  # who sends it closes it
         return Answer(file, file.tell(), written.digest.hexdigest(), tuple(map(for_readers, told)))
 
-    def _told(self, request: QueryRequest, written: _Written) -> list[str]:
+    def _told(self, running: _Running, request: QueryRequest, written: _Written) -> list[str]:
         """Have the result written; returns what is told of it."""
         if request.format != "parquet":
-            return self._asked(request, written.write)
+            return self._asked(running, request, written.write)
         with TemporaryDirectory() as folder:
             output = Path(folder) / "result.parquet"
-            told = self._asked(replace(request, output=output), bytes)
+            told = self._asked(running, replace(request, output=output), bytes)
             with output.open("rb") as result:
                 shutil.copyfileobj(result, written)
         return told
 
-    def _asked(self, request: QueryRequest, write_bytes: Callable[[bytes], object]) -> list[str]:
+    def _asked(self, running: _Running, request: QueryRequest,
+               write_bytes: Callable[[bytes], object]) -> list[str]:
         ready = self._ready.popleft()
         self._ready.append(self._beginning.submit(self._begin))
         with closing(ready.result()) as process:
             self._busy.add(process)
             try:
+                running.begin(process)
                 return process.ask(request, self.limits.seconds, write_bytes)
             finally:
                 self._busy.discard(process)

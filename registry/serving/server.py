@@ -15,11 +15,11 @@ from registry.errors import RegistryError
 from registry.query.forked import prepare
 from registry.serving import connections
 from registry.serving.app import application
+from registry.serving.guard import LONGEST_HEAD
 from registry.serving.served import Served
 from registry.serving.settings import Settings
 
 _GRACE = 5  # seconds for which answers that are being sent are waited for at the end
-_LONGEST = 2**15  # bytes of a request's first line and headers
 
 
 def is_loopback(host: str) -> bool:
@@ -78,7 +78,8 @@ def serve(settings: Settings, listener: socket.socket, *, verbose: bool = False)
     config = uvicorn.Config(
         application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,
         proxy_headers=False, ws="none", http=connections.Connection, loop="asyncio", timeout_keep_alive=15,
-        timeout_graceful_shutdown=_GRACE, limit_concurrency=connections.MOST, h11_max_incomplete_event_size=_LONGEST)
+        timeout_graceful_shutdown=_GRACE, limit_concurrency=connections.MOST,
+        h11_max_incomplete_event_size=LONGEST_HEAD)
     with suppress(KeyboardInterrupt):  # which it raises again when all is closed
         _Server(config, served).run(sockets=[listener])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -37,13 +37,34 @@ async def sql(served: Served, request: Request) -> Response:
     if served.queries is None:
         raise ProblemError(403, OFF)
     _refuse_strangers(request, served)
-    query, form = await _asked(request)
+    query, form = await _asked(request)  # all of the request: what comes next can only be that the client disconnects
+    return await _while_connected(request, _answered(served, served.queries, request, query, form))
+
+
+async def _while_connected(request: Request, answered: Coroutine[Any, Any, Response]) -> Response:
+    """Await a response; cancel it when the client disconnects, so that its query ends."""
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = answering, _ = asyncio.ensure_future(answered), asyncio.ensure_future(disconnected())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return answering.result() if answering.done() else Response(status_code=499)  # for the log, as of nginx
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _answered(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
+    """Answer with the result of a query, or with a page."""
     if form == "html":
-        return await _page(served, served.queries, query)
+        return await _page(served, queries, query)
     if query is None:
         raise ProblemError(400, "there is no query; q= gives one: one SELECT or EXPLAIN")
     zipped = form != "parquet" and accepts_gzip(request.headers.get("accept-encoding", ""))
-    answer = await served.queries.answer(query, form, zipped=zipped)
+    answer = await queries.answer(query, form, zipped=zipped)
     # The same query can have another result each time, as of random(), so its tag is of the result itself.
     tag = f'"{answer.digest[:40]}{"-gzip" if zipped else ""}"'
     headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": "private, no-cache"}

@@ -20,16 +20,15 @@ from sqlalchemy import Connection
 from registry.errors import InputError, NoRegistryError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
+from registry.store.files import definitions
 from registry.store.files.creation import Creation, sweep
 from registry.store.files.failures import explaining
 from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
+from registry.store.files.reach import NOWHERE, Reach
 from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
-from registry.store.rows import quoted
 from registry.store.turns.tickets import PATIENCE, Patience
 
-# Read-only alone would still let COPY write files and read_csv read them.
-_LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
 CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
@@ -57,12 +56,14 @@ class Database:
         self.organiser = organiser
 
     @contextmanager
-    def reading(self, config: dict[str, Any] = CONFIG, *, asks: bool = False) -> Iterator[Connection]:
+    def reading(self, config: dict[str, Any] = CONFIG, *, asks: bool = False,
+                reach: Reach = NOWHERE) -> Iterator[Connection]:
         """Open for reading what is not hidden; many processes may at a time.
 
         Args:
             config: Of DuckDB.
             asks: Whether SQL that a user wrote is to be answered.
+            reach: The other files that may be read and written.
 
         Raises:
             InputError: There is no registry at the path.
@@ -71,7 +72,7 @@ class Database:
         """
         self._require()
         self.settle()
-        with self._connection(read_only=True, config=config) as connection:
+        with self._connection(read_only=True, config=config, reach=reach) as connection:
             schema.check(connection, self.named)
             self._turn_back(connection)
             if not self.organiser:
@@ -93,36 +94,36 @@ class Database:
             InputError, SchemaError, LockedError: As `reading`.
         """
         config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
-        with self.reading(config, asks=True) as connection:
-            if output is not None:
-                connection.exec_driver_sql(f"SET allowed_paths = [{quoted(output)}]")
+        reach = NOWHERE if output is None else Reach(files=[output])
+        with self.reading(config, asks=True, reach=reach) as connection:
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already
-                for statement in _LOCK:
-                    connection.exec_driver_sql(statement)
+                connection.exec_driver_sql("SET lock_configuration = true")
             yield connection
 
     @contextmanager
-    def writing(self, *, dry_run: bool = False, patience: float | None = None) -> Iterator[Connection]:
+    def writing(self, *, dry_run: bool = False, patience: float | None = None,
+                reach: Reach = NOWHERE) -> Iterator[Connection]:
         """Open for one transaction, committed at the end unless something is raised or it is a dry run.
 
-        Commands go by `session.writing`, which waits for their turn and computes nothing while the file is held.
+        Commands go by `session.writing`, which waits for their turn and computes nothing while the file is held. Other
+        files than those of `reach` cannot be read or written.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
             StoreError: The disk is full, or the file cannot be written; the transaction is undone.
         """
         self.require_writable()
-        with self._connection(patience=patience) as connection:
+        with self._connection(patience=patience, reach=reach) as connection:
             schema.check(connection, self.named)
             with transaction(connection, dry_run=dry_run):
                 yield connection
             self._complete(connection)
 
     @contextmanager
-    def holding(self, *, read_only: bool = False) -> Iterator[Connection]:
+    def holding(self, *, read_only: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
         """Open whatever the schema, and for this process alone unless `read_only`; the block commits what it does.
 
-        A file that is not there is made.
+        A file that is not there is made. Other files than those of `reach` cannot be read or written.
 
         Raises:
             InputError: It is no DuckDB database.
@@ -133,7 +134,7 @@ class Database:
             self._require()
             if not read_only:
                 self.require_writable()
-        with self._connection(read_only=read_only) as connection:
+        with self._connection(read_only=read_only, reach=reach) as connection:
             yield connection
 
     def create(self) -> bool:
@@ -268,10 +269,11 @@ class Database:
 
     @contextmanager
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
-                    patience: float | None = None) -> Iterator[Connection]:
+                    patience: float | None = None, reach: Reach = NOWHERE) -> Iterator[Connection]:
         patience = RETRY_SECONDS if patience is None else patience
-        with explaining(self.named), connected(self._real, read_only=read_only, config=config, patience=patience,
-                                           commit=self.patience.seconds) as connection:
+        with (explaining(self.named), connected(self._real, read_only=read_only, config=config, patience=patience,
+                                                commit=self.patience.seconds, reach=reach) as connection,
+              definitions.blaming(connection, self.named)):
             yield connection
 
 

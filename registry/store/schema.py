@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.schema import CreateTable
 
 from registry.errors import InputError, SchemaError
@@ -49,7 +49,7 @@ def current(connection: Connection, path: Path) -> str | None:
     """
     try:  # as every opening asks: to list the tables takes longer
         return str(connection.exec_driver_sql(_REVISION).scalar_one())
-    except ProgrammingError:  # one of the two tables is not there
+    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are not those of a registry
         tables = connection.exec_driver_sql(_TABLES).scalars().all()
     if tables:
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path)

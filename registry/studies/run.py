@@ -79,6 +79,7 @@ class Archive:
                 run_id=self.journal.run_id(connection), created_at=now(), is_anonymous=question.is_anonymous)
             self.journal.event(connection, "study", question.task.slug, signature=result.signature,
                                result=digest_json(written),
+                               row=digest_json([repr(result.study), result.subject, question.digest]),
                                **({"is_anonymous": True} if question.is_anonymous else {}))
 
         self._write(store)

@@ -58,6 +58,9 @@ def verify_studies(database: Database, task: str | None, results: str, execution
             verified.count("study", 1)
         except RegistryError as error:
             verified.notes.append(f"{_short(row)} is not made again: {error}")
+        except Exception as error:  # something that it rests on was altered
+            verified.faults.append(Fault("damaged", "study", _short(row),
+                                         f"cannot be made again: {type(error).__name__}: {error}"))
 
 
 def _chosen(connection: Connection, task: str | None, results: str) -> tuple[list[Row[Any]], list[Row[Any]]]:

@@ -130,6 +130,7 @@ def test_no_table_or_view_holds_a_name_or_lets_sql_around(secrets):
         assert not hits(str(list(reg.leaderboard("small"))))
         for around in ("FROM registry.main.team", "FROM registry.team", "SELECT (SELECT max(name) FROM registry.team)",
                        "DESCRIBE registry.team", "FROM pragma_storage_info('registry.main.team')",
+                       "FROM duckdb_tables()", "SELECT estimated_size FROM duckdb_tables",
                        "FROM histogram_values('registry.main.team', name)", "FROM query_table('registry.main.team')",
                        "FROM secret_team", 'SELECT max(s.name) FROM temp."SECRET_submission" AS s',
                        "DESCRIBE secret_run"):

@@ -69,6 +69,7 @@ def test_it_is_shown_amended_exported_and_hidden(said, registry, tmp_path):
     assert "all is well" in registry("verify", tmp_path / "release").stderr
 
     registry("hide", "small")
+    registry("compare", "small")
     registry("page", "small", "-o", tmp_path / "hidden.html")
     hidden = (tmp_path / "hidden.html").read_text()
     assert page_data(hidden)["systems"]["of"] == {}

@@ -5,8 +5,9 @@ import pytest
 from registry.errors import LimitError, QueryError
 from registry.query import permitted
 from registry.query.question import Query
-from registry.query.sql import answer, write_parquet
+from registry.query.sql import answer, columns_of, count_of, write_parquet
 from registry.store.database import Database
+from registry.store.hiding.concealment import another
 from tests.query.refused import REFUSED
 
 
@@ -47,6 +48,41 @@ def test_explain_and_describe_are_answered(database):
     assert "TASK" in str(ask(database, "EXPLAIN (FORMAT json) SELECT * FROM task")).upper()
     assert "TASK" in str(ask(database, "/* how long? */ EXPLAIN ANALYZE SELECT * FROM task")).upper()
     assert ("slug", "VARCHAR") in [row[:2] for row in ask(database, "DESCRIBE task")[1]]
+
+
+@pytest.mark.parametrize("sql", [
+    "EXPLAIN /* a /* b */ SELECT 1 -- */ ANALYZE SELECT 1", "EXPLAIN (ANALYZE /* ) SELECT 1 -- */) SELECT 1",
+    "EXPLAIN (ANALYZE, FORMAT 'json') SELECT 1", "EXPLAIN ANALYZE PREPARE p AS SELECT 1", "EXPLAIN PRAGMA version"])
+def test_an_explain_is_refused_unless_its_select_is_found_for_certain(opened, sql):
+    _, connection = opened
+    with pytest.raises(QueryError, match=r"only EXPLAIN, .* can explain a SELECT|must be exactly one SELECT"):
+        asked(connection, sql)
+
+
+@pytest.mark.parametrize("explain", [
+    "EXPLAIN", "explain analyze", "EXPLAIN (FORMAT json)", "-- é\n/* why /* */ so */ EXPLAIN ANALYZE", "EXPLAIN -- a\r",
+    "EXPLAIN\u00a0", "-- a\rEXPLAIN"])
+def test_an_explain_is_answered_and_its_errors_show_the_line(opened, explain):
+    _, connection = opened
+    assert asked(connection, f"{explain} SELECT slug FROM task")[0] == ["explain_key", "explain_value"]
+    with pytest.raises(QueryError) as caught:
+        asked(connection, f"{explain}\nSELECT no_such\nFROM task")
+    line = 2 + explain.count("\n")
+    assert str(caught.value).startswith(f"SQL:{line}: ")
+    assert caught.value.excerpt == "  SELECT no_such\n         ^"
+
+
+def test_text_that_no_unicode_text_can_hold_is_refused(opened):
+    _, connection = opened
+    with pytest.raises(QueryError, match="must be Unicode text"):
+        asked(connection, "SELECT '\ud800'")
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1 AS a\u00a0;", "\ufeffSELECT ';é' AS a; -- ;", "SELECT 1 AS a --\r"])
+def test_rows_are_counted_whatever_blanks_and_comments_end_a_query(opened, sql):
+    _, connection = opened
+    cursor = another(connection)
+    assert (columns_of(cursor, Query(sql, {})), count_of(cursor, Query(sql, {}))) == (["a"], 1)
 
 
 def test_parameters_are_bound_and_never_spliced(database):

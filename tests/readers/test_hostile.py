@@ -21,7 +21,7 @@ from registry.readers import (
     Scores,
     Sgml,
 )
-from registry.readers.parsing import document
+from registry.readers.parsing import document, json_lines
 from tests.conftest import ROOT
 from tests.fuzz.seeds import seeds
 
@@ -91,9 +91,11 @@ def test_a_header_that_names_a_column_twice_among_many():
 
 
 @pytest.mark.parametrize("reader", [Labels(syntax="jsonl"), Responses()], ids=lambda reader: reader.name)
-@pytest.mark.parametrize("nested", [b"[" * 10**6, b'{"item":' * 10**6, b'{"item": "x", "label": ' + b"[" * 10**6])
-def test_deeply_nested_json(reader, nested):
-    assert refused(reader.read_answers, nested, "not JSON: ") == 1
+@pytest.mark.parametrize(("nested", "says"), [
+    (b"[" * 10**6, "not JSON: "), (b'{"item":' * 10**6, "1,000,000 keys in one line; 262,144 are the most"),
+    (b'{"item":' * 10**5, "not JSON: "), (b'{"item": "x", "label": ' + b"[" * 10**6, "not JSON: ")])
+def test_deeply_nested_json(reader, nested, says):
+    assert refused(reader.read_answers, nested, says) == 1
 
 
 LONG = 10**6  # of which the square is hours
@@ -156,14 +158,24 @@ def test_links_that_lead_out_of_the_folder(registry, tmp_path):
 @pytest.mark.slow
 def test_a_formula_in_a_label_or_item_is_text_in_every_table(registry, task):
     """What a spreadsheet would compute is written with an apostrophe before it, as all that is untrusted."""
-    labels = ["=1+1", "+1", "@x", "-1", "=cmd|'/c calc'!A0"]
-    task.gold |= {label: label for label in labels}
-    task.documents |= dict.fromkeys(labels, "d9")
+    formulas, numbers = {"=1+1", "@x", "-a", "=cmd|'/c calc'!A0"}, {"+1", "-1"}
+    task.gold |= {label: label for label in (*formulas, *numbers)}
+    task.documents |= dict.fromkeys((*formulas, *numbers), "d9")
     task.systems = {"a": task.gold}
     registry("run", task.write())
     for query in ("SELECT key FROM item", "SELECT DISTINCT answer FROM item_response"):
         cells = registry("query", query, "--format", "csv").stdout.splitlines()
-        assert {f"'{label}" for label in labels} <= set(cells)
-        assert not set(labels) & set(cells)
+        assert {f"'{label}" for label in formulas} | numbers <= set(cells)
+        assert not formulas & set(cells)
     (task.folder / "systems" / "a.tsv").write_text("=1+1+1\tyes\n")
     assert ",'=1+1+1," in registry("check", task.manifest, "--format", "csv", exit_code=3).stdout
+
+
+def test_a_line_of_very_many_keys(monkeypatch):
+    """As many as are nested in it count; double quotes within texts do not."""
+    monkeypatch.setattr(json_lines, "MAX_KEYS", 100)
+    read = Labels(syntax="jsonl").read_answers
+    keys = ",".join(f'"k{n}": {{"a" :1}}' for n in range(50)).encode()
+    assert refused(read, b'{"item": "a", "label": "b", ' + keys + b"}", "102 keys in one line; 100 are the most") == 1
+    text = r'{"item": "a", "label": "b", "t": "' + r"x\": " * 200 + '"}'
+    assert len(read(Document("f", text.encode()))) == 1

@@ -73,7 +73,7 @@ def test_bombs_are_refused_before_a_row_is_read_and_in_bounded_memory(tmp_path):
 def test_a_footer_that_says_fewer_rows_is_not_believed(tmp_path, monkeypatch):
     """The number of rows of the whole file, 70,000, becomes 7; that of its row group stays."""
     document = parquet("SELECT range AS item FROM range(70_000)", tmp_path)
-    monkeypatch.setattr(module, "MAX_LINES", 60_000)
+    monkeypatch.setattr(limits, "MAX_LINES", 60_000)
     with pytest.raises(InputError, match="70,000 rows; 60,000 are the most"):
         next(parquet_rows(document))
     start = len(document.content) - 8 - struct.unpack("<I", document.content[-8:-4])[0]

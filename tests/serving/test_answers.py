@@ -287,3 +287,14 @@ def test_queries_wait_for_each_other_up_to_a_limit(tmp_path):
     assert content == zipped == b"[]\n"
     assert len(set(asked)) == len(asked) == 2, "each answers once"
     assert set(asked) <= set(ended)
+
+
+def test_the_guard_counts_the_whole_head(scored, task, served):
+    """What the server receives in one piece it does not limit, so the guard does."""
+    scored(task)
+    client = served()
+    assert client.get("/api/tasks", headers={"X": "a" * 32_000}).status_code == 200
+    answer = client.get("/api/tasks", headers={"X": "a" * 33_000})
+    assert answer.status_code == 431
+    assert "at most 32,768 bytes" in answer.json()["detail"]
+    assert client.get("/api/tasks", headers={f"X{n}": "a" for n in range(5000)}).status_code == 431

@@ -93,6 +93,8 @@ class Checked:
         """Note what is wrong with a file."""
         of_lines = sorted(problems.found, key=lambda error: math.inf if error.line is None else error.line)
         self.problems += [Problem(test_set, error, diagnosis.cause(error) if diagnosis else "") for error in of_lines]
+        if problems.stopped is not None:
+            self.problems.append(Problem(test_set, problems.stopped, fatal=False))
         listed = Counter[str](error.category for error in problems.found)
         self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
 
@@ -176,7 +178,7 @@ def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
                 role: document.collecting(problems[role]) for role, document in documents.items()})
         except InputError as error:
             of = next((role for role, document in documents.items() if document.path == error.path), "gold")
-            problems[of].add(error)
+            problems[of].end(error)
         for role, document in documents.items():
             checked.note(test_set.name, document.path, problems[role])
         if not any(of_file.counts for of_file in problems.values()):
@@ -228,20 +230,21 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
     answers: Sequence[Answer] = []
     remarks: list[InputError] = []
     joined: Joined | None = None
+    bounded = submission.bounded(document, items[name]) if name in items else document
     try:
-        if (at_once := _at_once(document, submission, items.get(name))) is not None:
+        if (at_once := _at_once(bounded, submission, items.get(name))) is not None:
             answers, joined = at_once
         else:
-            answers = submission.read(document.collecting(problems))
+            answers = submission.read(bounded.collecting(problems))
             joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
         if joined is not None:
             remarks = [remark.error(document.path) for remark in of_submission(
                 items[name], joined, reader, document, missing=submission.policies.missing,
                 with_gold=submission.test_set.gold is not None)]
     except InputError as error:
-        problems.add(error)
+        problems.end(error)
     checked.files.append(document.path)
-    diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
+    diagnosis = Diagnosis(bounded, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
     checked.note(name, document.path, problems, diagnosis)
     checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
     return None if problems.counts or joined is None else (run_digest(reader, items[name], answers), joined)

@@ -83,7 +83,10 @@ class Diagnosis:
     def _other_forms(self) -> Iterator[tuple[int, str]]:
         """Read the file in every other form: how many problems are left, and what the form is."""
         hints = typing.get_type_hints(type(self.reader))
+        is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
         for option in self.reader.forms:
+            if option in ("separator", "header") and not is_delimited:  # which JSON and Parquet have no use for
+                continue
             mine = getattr(self.reader, option)
             for other in typing.get_args(hints[option]) or (False, True):
                 if other != mine and (left := self._left(self.document, **{option: other})) is not None:
@@ -125,7 +128,7 @@ class Diagnosis:
     def _text(self) -> str:
         """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
         try:
-            return self.reader.declared(self.document.collecting(Problems(0))).text()
+            return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
         except InputError:
             return ""
 

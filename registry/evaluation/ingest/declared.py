@@ -68,6 +68,10 @@ class Declared:
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
 
+    def bounded(self, document: Document, items: Sequence[Item]) -> Document:
+        """Return one of its files, of which no more is read than answers to these items can be."""
+        return document.bounded(self.reader.bounds(items))
+
     def uncounted(self, items: Sequence[Item], answers: Sequence[Answer | None], path: str) -> Iterator[InputError]:
         """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
         metric = next((metric for metric in self.policies.metrics if not metric.has_worst), None)

@@ -51,9 +51,11 @@ def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: Ta
         gold_revision_id = int(known.gold_revision_id)
     for role, document in documents.items():
         ingest.keep(document)
-        catalog.find_or_insert(connection, models.gold_source, {
-            "gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
-            "reader": repr(reader)})
+        row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
+               "reader": repr(reader)}
+        if connection.execute(models.gold_source.select().filter_by(**row)).first() is None:
+            connection.execute(models.gold_source.insert().values(row))
+            ingest.journal.run_id(connection)  # even if the gold is the same: the log then has digests of the tables
     if revision == gold_revision_id:
         return None
     catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
-from registry.errors import RegistryError
+from registry.errors import HiddenError, RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import digest
@@ -23,7 +23,7 @@ from registry.readers import Document
 from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.hiding import pseudonyms
-from registry.store.hiding.concealment import SAID
+from registry.store.hiding.concealment import SAID, until_told
 from registry.store.hiding.names import Bringing, GivenSubmission, Names, names_of, names_without_registry
 from registry.store.log.journal import Journal, new_salt, now
 from registry.store.row_types import TaskRow
@@ -35,6 +35,20 @@ def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
     """What a manifest newly says of what is hidden; `before` is the task as it was."""
     earlier = {} if before is None else _of(stored_manifest(before.manifest))
     return {column: until for column, until in _of(manifest).items() if until != earlier.get(column)}
+
+
+def refuse_to_reveal(connection: Connection, manifest: Manifest) -> None:
+    """Refuse a dry run of a manifest that would show what is hidden now: anybody who reads the registry can try it.
+
+    Raises:
+        HiddenError: The manifest shows names or scores earlier than the registry does.
+    """
+    row = catalog.find(connection, TaskRow, slug=manifest.task.id)
+    for column, until in declared_hiding(manifest, row).items():
+        hidden_until = None if row is None else getattr(row, column)
+        if hidden_until is not None and hidden_until > now() and (until is None or until < hidden_until):
+            raise HiddenError(f"{manifest.task.id}: this manifest shows what is hidden {until_told(hidden_until)}; "
+                              "`registry --organiser run --dry-run` shows what it would do")
 
 
 def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:

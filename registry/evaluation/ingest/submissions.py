@@ -50,8 +50,9 @@ def apply_submission(ingest: Ingest, one: Declared) -> tuple[Change, Sequence[In
     kept = [] if there is None else ledger.sources(there.submission_id)
     answers: list[Sequence[Answer]] | None = None
     if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
-        answers = [one.read(document) for document in one.documents]
-        digest = content_digest(one.reader, ingest.items(test_set.gold_revision_id), answers)
+        items = ingest.items(test_set.gold_revision_id)
+        answers = [one.read(one.bounded(document, items)) for document in one.documents]
+        digest = content_digest(one.reader, items, answers)
         if there is not None and there.digest != digest:
             raise _other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
     if there is not None and one.factors and one.factors != catalog.replicate_factors(

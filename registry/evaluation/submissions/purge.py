@@ -15,7 +15,13 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.submissions.erase import erase, mark
 from registry.evaluation.submissions.names import TeamNames
 from registry.evaluation.submissions.redact import redact
-from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
+from registry.evaluation.submissions.tombstones import (
+    digest_of_comparison,
+    digest_of_rows,
+    digest_of_tombstone,
+    purged_as,
+    salted,
+)
 from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
 from registry.store import catalog, models, sources
 from registry.store.hiding.concealment import concealing
@@ -105,7 +111,7 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
     row = connection.execute(select(models.tombstone).where(models.tombstone.c.tombstone_id == tombstone)).one()
     changed = connection.exec_driver_sql("SELECT comparison_id FROM changed_comparison ORDER BY ALL").scalars().all()
     journal.event(connection, "purge", f"{task.slug}/{name}", entries=entries, runs=runs,
-                  tombstone=digest_of_tombstone(row),
+                  tombstone=digest_of_tombstone(row), rows=digest_of_rows(connection, team_id),
                   comparisons={str(number): digest_of_comparison(connection, number) for number in changed})
     journal.event(connection, "purge-reason", f"{task.slug}/{name}", reason=reason)
     purged.left = list(_left(connection, names))

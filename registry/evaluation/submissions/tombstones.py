@@ -21,6 +21,10 @@ _PLACES = "SELECT * FROM standing WHERE comparison_id = ? ORDER BY position"
 _PAIRS = """
     SELECT comparison_pair.*, pair_result.* FROM comparison_pair JOIN pair_result USING (pair_result_id)
     WHERE comparison_id = ? ORDER BY position"""
+_SYSTEMS = "SELECT system_id, name, pseudonym FROM system WHERE team_id = ? ORDER BY system_id"
+_SUBMISSIONS = """
+    SELECT submission_id, version, reader, digest, attributes, declared
+    FROM submission JOIN system USING (system_id) WHERE team_id = ? ORDER BY submission_id"""
 _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 
@@ -45,6 +49,12 @@ def purged_as(of_task: Sequence[Row[Any]], name: str) -> str | None:
 def digest_of_tombstone(row: Any) -> str:
     """The digest of a tombstone's row."""
     return digest_json([row.task_id, row.team_id, row.name, row.salt, row.names])
+
+
+def digest_of_rows(connection: Connection, team_id: int) -> str:
+    """The digest of what stays of a purged team: its systems and submissions under other names."""
+    return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
+                        for query in (_SYSTEMS, _SUBMISSIONS)])
 
 
 def digest_of_comparison(connection: Connection, comparison_id: int) -> str:

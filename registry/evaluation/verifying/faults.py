@@ -154,7 +154,10 @@ def runs_elsewhere(connection: Connection) -> set[int]:
     """The runs that computed by other code, other versions, on another platform, or on what is not known."""
     here, this, found = environment(), code(), set()
     for run in connection.execute(select(models.run)):
-        there = json.loads(run.environment)
+        try:
+            there = json.loads(run.environment)
+        except ValueError:  # altered, as the log's chain tells
+            there = {}
         if any(there.get(name) != here.get(name) for name in _ALIKE) or this != Code(
                 run.code_version, run.code_revision, run.code_dirty):
             found.add(int(run.run_id))

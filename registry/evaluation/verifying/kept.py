@@ -13,26 +13,13 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.gold_items import gold_digest
 from registry.evaluation.ingest.parsed_cache import kept_gold
 from registry.evaluation.verifying.faults import Fault
-from registry.identity import digest, digest_json
-from registry.store import catalog, models, sources
+from registry.identity import canonical_json, digest, digest_json
+from registry.store import catalog, models
 from registry.store.log.journal import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
 _PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
-
-
-def verify_sources(connection: Connection) -> Iterator[Fault]:
-    """Hold the bytes of every kept file against their digest."""
-    table = models.source
-    for row in connection.execute(select(table.c.digest, table.c.name, table.c.n_bytes).order_by(table.c.digest)):
-        try:
-            content = sources.fetch(connection, row.digest)
-        except Exception as error:
-            yield Fault("damaged", "source", row.name, f"its kept bytes cannot be read: {error}")
-            continue
-        if digest(content) != row.digest or len(content) != row.n_bytes:
-            yield Fault("altered", "source", row.name, f"its kept bytes are not those of {row.digest}")
 
 
 def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
@@ -50,12 +37,15 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
     if seeds and seeds[-1] != task.seed:
         yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
     signed = {signature: found for signature, *found in connection.exec_driver_sql(
-        "SELECT signature, result, coalesce(is_anonymous, FALSE) FROM study WHERE task_id = ?", (task.task_id,))}
+        "SELECT signature, result, coalesce(is_anonymous, FALSE), study, subject, digest FROM study WHERE task_id = ?",
+        (task.task_id,))}
     for entry in _logged(connection, "study", task.slug):
         if (kept := signed.pop(entry["signature"], None)) is None:
             yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
             continue
-        result, is_anonymous = kept
+        result, is_anonymous, *row = kept
+        if entry.get("row", digest_json(row)) != digest_json(row):
+            yield Fault("altered", "study", entry["signature"], "its kind, subject or digest is not the one of the log")
         if entry.get("result", digest_json(result)) != digest_json(result):
             yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
         if entry.get("is_anonymous", False) != is_anonymous:
@@ -114,17 +104,20 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     logged = [entry["digest"] for entry in _logged(connection, "gold", f"{ingest.slug}/{test_set}")]
     if revision.digest not in logged:
         yield Fault("missing", "log", name, "the log does not say that this gold was brought in")
-    if catalog.item_keys(connection, number) != [item.key for item in items]:
+    first, _ = catalog.item_ids(connection, number)
+    item = models.item.c
+    stored_items = connection.execute(select(item.item_id, item.position, item.key).where(
+        item.gold_revision_id == number).order_by(item.item_id)).all()
+    if [tuple(row) for row in stored_items] != [(first + n, n, item.key) for n, item in enumerate(items)]:
         yield Fault("altered", "gold", name, "its stored items are not those of its files")
         return
     ingest.parsed.keep_items(number, items)
-    first, _ = catalog.item_ids(connection, number)
-    expected = {(first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
-                if value is not None}
+    expected = Counter((first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
+                       if value is not None)
     table = models.item_attribute
-    stored = {tuple(row) for row in connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
-        table.c.gold_revision_id == number))}
-    if wrong := sorted(expected ^ stored):
+    stored = Counter(tuple(row) for row in connection.execute(
+        select(table.c.item_id, table.c.name, table.c.value).where(table.c.gold_revision_id == number)))
+    if wrong := sorted((expected - stored) + (stored - expected)):
         yield Fault("altered", "gold", name, f"attribute {wrong[0][1]} of item {items[wrong[0][0] - first].key!r} is "
                                                "not that of its files")
     answers = Counter((first + n, answer.key, answer.type) for n, item in enumerate(items)
@@ -158,9 +151,20 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
     last = logged[name]
     if last["source"] != ", ".join(document.digest for document in documents):
         yield Fault("altered", "submission", name, "its files are not those that the log names")
+    if canonical_json(_factors(ingest.connection, one)) != last.get("factors", "[]"):
+        yield Fault("altered", "submission", name, "what tells its runs apart is not what the log names")
     for key in _PROPERTIES:
         if last.get(key, getattr(one, key)) != getattr(one, key):
             yield Fault("altered", "submission", name, f"{key} is {getattr(one, key)!r}, and {last[key]!r} in the log")
+
+
+def _factors(connection: Connection, one: NamedSubmission) -> list[dict[str, str]]:
+    """The factors of a submission's runs and their levels, as the log has them; empty if it has none."""
+    of = models.replicate_factor
+    rows = connection.execute(select(of.c.replicate, of.c.factor, of.c.level).where(
+        of.c.submission_id == one.submission_id).order_by(of.c.replicate)).all()
+    return [{row.factor: row.level for row in rows if row.replicate == replicate}
+            for replicate in range(rows[-1].replicate + 1 if rows else 0)]
 
 
 def _logged(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:

@@ -12,11 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import counted
-from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone
+from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_rows, digest_of_tombstone
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
 from registry.store.log.journal import BLANK, digest_of_inputs, digest_of_run, digest_of_words, entries, link
+from registry.store.log.table_digests import LAYOUT, columns_of, table_digests
 
 
 @dataclass
@@ -73,6 +74,7 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
         yield Fault("altered", "log", "head", f"no entry has the published hash {published}: the log was cut behind "
                                                 "that entry, or written anew")
     yield from _unlogged(connection)
+    yield from _verify_comparisons(connection)
 
 
 def _altered(digest: str, found: str) -> str | None:
@@ -101,6 +103,32 @@ def _verify_words(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], bl
         yield Fault("altered", "run", str(row["run_id"]), "its inputs are not those that the log names")
 
 
+def verify_tables(connection: Connection) -> Iterator[Fault]:
+    """Compare tables with the digests that the last command logged, and repeat what commands found altered."""
+    last, ended = None, dict[int, str]()
+    for of in entries(connection, "end"):
+        for table in of.details.get("altered", ()):
+            yield Fault("altered", "row", table, f"{_ROW} before run {of.run_id}")
+        last, ended[of.run_id] = of, of.details.get("ended_at", "")
+    for run_id, ended_at in connection.execute(select(models.run.c.run_id, models.run.c.ended_at)):
+        if ended.get(run_id) and ended[run_id] != str(ended_at):
+            yield Fault("altered", "run", str(run_id), f"it ended at {ended_at}, and at {ended[run_id]} in the log")
+    if last is not None and last.details.get("layout") == LAYOUT:
+        digests = table_digests(connection)
+        for table in sorted(table for table in digests if digests[table] != last.details["tables"][table]):
+            yield Fault("altered", "row", table, f"{_ROW} after run {last.run_id}: {', '.join(columns_of(table))} have "
+                                                 "another digest in the log")
+
+
+def notes_on_tables(connection: Connection) -> Iterator[str]:
+    """Report that an older program wrote last, which logged no digests of tables."""
+    ends = [of.details.get("layout") for of in entries(connection, "end")]
+    if not ends or ends[-1] != LAYOUT:
+        yield ("another version of the program wrote last and logged no digests of tables, so numbers of runs, times "
+               "and flags were not verified; the next command that writes logs them")
+
+
+_ROW = "another program altered, added or removed a row"
 _MADE = {  # what every row that a run wrote leaves in the log: the table, what to call its rows, and the action
     "gold_revision": ("gold of revision", "gold_revision_id", "gold"),
     "comparison": ("comparison", "signature", "compare"),
@@ -109,12 +137,38 @@ _MADE = {  # what every row that a run wrote leaves in the log: the table, what 
 
 def _unlogged(connection: Connection) -> Iterator[Fault]:
     """Rows whose run logged nothing of their kind: the end of the log was cut, or they were put in by hand."""
+    for run_id in connection.exec_driver_sql("""
+            SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event)
+                AND run_id > (SELECT min(run_id) FROM event WHERE action = 'end')
+            ORDER BY run_id""").scalars():  # older programs did not log the end of each run
+        yield Fault("surplus", "run", str(run_id), "no entry of the log belongs to it")
     for table, (what, name, action) in _MADE.items():
         for row in connection.exec_driver_sql(f"""
                 SELECT {name} FROM "{table}" AS made WHERE NOT EXISTS (
                     SELECT 1 FROM event WHERE event.run_id = made.run_id AND action = '{action}')
                 ORDER BY ALL"""):  # noqa: S608
             yield Fault("missing", "log", f"{what} {row[0]}", f"the log has no entry {action!r} of its run")
+
+
+def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
+    """Compare the run, signature, digest and late systems of each comparison with what its run logged."""
+    logged = {(of.run_id, of.details["digest"]): of.details for of in entries(connection, "compare")
+              if "digest" in of.details}
+    older = {of.run_id for of in entries(connection, "compare") if "digest" not in of.details}  # or blanked
+    late: dict[int, list[int]] = {}
+    for comparison_id, submission_id in connection.exec_driver_sql(
+            "SELECT comparison_id, submission_id FROM standing WHERE late ORDER BY position"):
+        late.setdefault(comparison_id, []).append(submission_id)
+    for row in connection.exec_driver_sql(
+            "SELECT comparison_id, run_id, signature, digest FROM comparison ORDER BY comparison_id"):
+        name, details = row.signature.rpartition("|")[2], logged.get((row.run_id, row.digest))
+        if details is None:
+            if row.run_id not in older:
+                yield Fault("altered", "comparison", name, "its run or its digest is not the one of the log")
+        elif details["signature"] != row.signature:
+            yield Fault("altered", "comparison", name, f"its signature is {details['signature']} in the log")
+        elif details.get("late") not in (None, late.get(row.comparison_id, [])):
+            yield Fault("altered", "standing", name, "the systems that were late are not those of the log")
 
 
 def with_places_of_purged(connection: Connection) -> set[int]:
@@ -126,12 +180,14 @@ def with_places_of_purged(connection: Connection) -> set[int]:
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
     """Hold tombstones, and comparisons with a place of one, against what the log says of purges."""
-    purged, kept = dict[str, str](), dict[int, str]()
+    purged, kept, rows = dict[str, str](), dict[int, str](), dict[str, str]()
     for of in entries(connection, "purge"):
         purged[of.subject] = of.details["tombstone"]
+        if "rows" in of.details:  # not of older programs
+            rows[of.subject] = of.details["rows"]
         kept |= {int(number): digest for number, digest in of.details["comparisons"].items()}
     for row in connection.exec_driver_sql("""
-            SELECT tombstone.*, task.slug || '/' || tombstone.name AS subject, team.name AS team,
+            SELECT tombstone.*, coalesce(task.slug || '/', '') || tombstone.name AS subject, team.name AS team,
                 (SELECT count(*) FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id)
                  WHERE system.team_id = tombstone.team_id) AS scorings
             FROM tombstone LEFT JOIN task USING (task_id) LEFT JOIN team USING (team_id) ORDER BY tombstone_id"""):
@@ -139,6 +195,9 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
             yield Fault("surplus", "tombstone", row.subject, "the log does not say that this team was purged")
         elif logged != digest_of_tombstone(row) or row.team != row.name:
             yield Fault("altered", "tombstone", row.subject, "it is not the one that the log names")
+        elif rows.get(row.subject) not in (None, digest_of_rows(connection, row.team_id)):
+            yield Fault("altered", "tombstone", row.subject,
+                        "its systems and submissions are not as the purge left them")
         if row.scorings:
             yield Fault("surplus", "tombstone", row.subject, f"{counted(row.scorings, 'scoring')} of it are there")
     for subject in purged:

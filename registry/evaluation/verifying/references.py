@@ -18,9 +18,16 @@ _KEYS = {"item": ("item_id",), "answer": ("answer_id",), "pair_result": ("pair_r
          "comparison_pair": ("comparison_id", "position"), "standing": ("comparison_id", "position"),
          "replicate_factor": ("submission_id", "replicate", "factor")}
 
+_PAIRS = """  -- but those that a purge has emptied, which have the run of the pair before
+    SELECT r.pair_result_id, r.run_id, arg_min(c.run_id, c.comparison_id) AS made_by
+    FROM pair_result AS r LEFT JOIN comparison_pair AS p USING (pair_result_id)
+    LEFT JOIN comparison AS c USING (comparison_id)
+    WHERE statistics_a NOT IN (SELECT tested_statistics_id FROM tested_statistics WHERE starts_with(digest, 'purged:'))
+    GROUP BY r.pair_result_id, r.run_id HAVING r.run_id IS DISTINCT FROM made_by ORDER BY r.pair_result_id LIMIT 10"""
+
 
 def verify_references(connection: Connection) -> Iterator[Fault]:
-    """Look for rows that refer to nothing, and for two rows with one key."""
+    """Look for rows that refer to nothing, two rows with one key, and pairs that their run did not make."""
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
@@ -44,3 +51,6 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
                 """).mappings():  # noqa: S608
             which = ", ".join(f"{key} {row[key]}" for key in keys)
             yield Fault("surplus", name, which, f"stands {row['n']} times")
+    for pair in connection.exec_driver_sql(_PAIRS):
+        first = "no comparison has it" if pair.made_by is None else f"its first comparison is of run {pair.made_by}"
+        yield Fault("altered", "pair_result", str(pair.pair_result_id), f"it is of run {pair.run_id}, and {first}")

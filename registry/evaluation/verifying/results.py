@@ -29,10 +29,13 @@ TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_r
 _PAIRS = """
     SELECT c.digest, p.position, p.* EXCLUDE (comparison_id, position, pair_result_id),
         r.* EXCLUDE (pair_result_id, pair_request_id, statistics_a, statistics_b, run_id),
-        a.digest AS statistics_a, b.digest AS statistics_b
+        a.digest AS statistics_a, b.digest AS statistics_b,
+        json_array(q.metric, q.test, q.alternative, q.resamples, q.seed, q.interval, q.confidence, q.runs)::VARCHAR
+            AS pair_request
     FROM {stored}comparison_pair AS p
     JOIN {stored}comparison AS c USING (comparison_id)
     LEFT JOIN {stored}pair_result AS r USING (pair_result_id)
+    LEFT JOIN {stored}pair_request AS q USING (pair_request_id)
     LEFT JOIN tested_statistics AS a ON a.tested_statistics_id = r.statistics_a
     LEFT JOIN tested_statistics AS b ON b.tested_statistics_id = r.statistics_b"""
 _OF_COMPARISON = """

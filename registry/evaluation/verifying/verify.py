@@ -7,7 +7,8 @@ derived again, by the code that made them, in a copy of the database, and must b
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, select
@@ -15,19 +16,22 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.verifying.definitions import KINDS, can_go_on, verify_definitions
 from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
+from registry.evaluation.verifying.files import verify_files
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
 from registry.evaluation.verifying.kept import (
     logged_submissions,
     verify_declared,
     verify_gold,
     verify_manifest,
-    verify_sources,
     verify_submission,
 )
 from registry.evaluation.verifying.log import (
     notes_on_purges,
+    notes_on_tables,
     verify_log,
+    verify_tables,
     verify_tombstones,
     with_places_of_purged,
 )
@@ -42,6 +46,8 @@ from registry.store.hiding.names import names_of
 from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.upkeep.backup import unreadable
+
+_CONCEALED = "`registry --organiser verify` tells what"
 
 
 @dataclass
@@ -64,12 +70,16 @@ class Verified:
 
     def conceal(self, connection: Connection) -> None:
         """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
-        if all(fault.of == "table" for fault in self.faults):  # then names may be unreadable too
+        if all(fault.of in KINDS for fault in self.faults):  # then names may be unreadable too
+            return
+        if any(fault.of in KINDS for fault in self.faults):  # then what is hidden may be shown
+            self.faults = [fault if fault.of in KINDS else replace(fault, name="", message=_CONCEALED)
+                           for fault in self.faults]
             return
         names = names_of(connection, None)
         self.faults = [replace(
             fault, name=names.said(fault.name),
-            message="`registry --organiser verify` tells what" if names.blind else names.said(fault.message))
+            message=_CONCEALED if names.blind else names.said(fault.message))
             for fault in self.faults]
 
 
@@ -90,43 +100,85 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         UnknownNameError: There is no such task, or no comparison or study with that id.
     """
     verified = Verified()
-    verified.faults += [Fault("damaged", "table", table, f"cannot be read: {why}")
-                        for table, why in unreadable(connection).items()]
-    if verified.faults:
-        verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
+    if not _is_readable(connection, verified):
         return verified
-    tasks = catalog.tasks(connection, task)
+    # Without its last task a registry that logged something is altered, not empty.
+    tasks = [] if task is None and _number(connection, "task") == 0 < _number(connection, "event") else catalog.tasks(
+        connection, task)
     purged = of_families(connection, with_places_of_purged(connection))
     chosen = [(number, task_id) for number, task_id in _chosen(connection, results) if number not in purged]
-    verified.faults += verify_sources(connection)
+    with _going_on(verified, "source", "all"):
+        verified.faults += verify_files(connection)
     verified.count("file", _number(connection, "source"))
     verified.faults += verify_references(connection)
-    verified.faults += verify_log(connection, head)
-    verified.faults += verify_tombstones(connection)
-    verified.notes += notes_on_purges(connection)
-    verified.count("entry of the log", _number(connection, "event"))
-    if head is None:
-        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
-                              "show that was published before (`registry show --head`, `--head`)")
-    connection.exec_driver_sql("CREATE TEMP TABLE derived_scoring (scoring_id INTEGER)")
-    set_aside(connection, OF_SCORES)
-    for row in tasks:
-        _verify_task(connection, journal, row, execution, verified)
-    verified.faults += compare_scores(connection)
-    _restore_scores(connection)
-    verified.faults += verify_ladders(connection)
+    _verify_log(connection, head, verified)
+    _verify_scores(connection, journal, tasks, execution, verified)
     if chosen:
         set_aside(connection, OF_RESULTS)
         for row in tasks:
             of_task = [number for number, task_id in chosen if task_id == row.task_id]
-            verified.faults += derive_results(connection, journal, row, of_task, execution)
+            with _going_on(verified, "comparison", row.slug):
+                verified.faults += derive_results(connection, journal, row, of_task, execution)
             verified.count("comparison", len(of_task))
-        verified.faults += compare_results(connection, [number for number, _ in chosen])
+        with _going_on(verified, "comparison", "all"):
+            verified.faults += compare_results(connection, [number for number, _ in chosen])
     if older := _number(connection, "stored_comparison WHERE request IS NULL" if chosen else
                         "comparison WHERE request IS NULL"):
         verified.notes.append(f"{counted(older, 'comparison')} of an older registry cannot be made again: what was "
                               "asked for was not recorded; `registry compare` after `registry score` records new ones")
     return verified
+
+
+def _is_readable(connection: Connection, verified: Verified) -> bool:
+    """Whether tables are defined as they should be and can be read, without which nothing else can be verified."""
+    verified.faults += verify_definitions(connection)
+    if not can_go_on(verified.faults):
+        verified.notes.append("tables are not those of a registry, so nothing else was looked at; restore a backup")
+        return False
+    damaged = [Fault("damaged", "table", table, f"cannot be read: {why}")
+               for table, why in unreadable(connection).items()]
+    if damaged:
+        verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
+    verified.faults += damaged
+    return not damaged
+
+
+def _verify_log(connection: Connection, head: str | None, verified: Verified) -> None:
+    """Verify the log, and what purges have left."""
+    with _going_on(verified, "log", "all"):
+        verified.faults += verify_log(connection, head)
+        verified.faults += verify_tables(connection)
+        verified.faults += verify_tombstones(connection)
+        verified.notes += [*notes_on_tables(connection), *notes_on_purges(connection)]
+    verified.count("entry of the log", _number(connection, "event"))
+    if head is None:
+        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
+                              "show that was published before (`registry show --head`, `--head`)")
+
+
+def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[TaskRow], execution: Execution,
+                   verified: Verified) -> None:
+    """Verify what was put in for some tasks, and what their scores follow from."""
+    connection.exec_driver_sql("CREATE TEMP TABLE derived_scoring (scoring_id INTEGER)")
+    set_aside(connection, OF_SCORES)
+    for row in tasks:
+        with _going_on(verified, "task", row.slug):
+            _verify_task(connection, journal, row, execution, verified)
+    with _going_on(verified, "score", "all"):
+        verified.faults += compare_scores(connection)
+    _restore_scores(connection)
+    with _going_on(verified, "ladder", "all"):
+        verified.faults += verify_ladders(connection)
+
+
+@contextmanager
+def _going_on(verified: Verified, of: str, name: str) -> Iterator[None]:
+    """Turn an error of a step into a fault: what was altered must not end the verification."""
+    try:
+        yield
+    except Exception as error:
+        why = str(getattr(error, "orig", error)).partition("\n")[0]
+        verified.faults.append(Fault("damaged", of, name, f"cannot be verified: {type(error).__name__}: {why}"))
 
 
 def _verify_task(connection: Connection, journal: Journal, row: TaskRow, execution: Execution,

@@ -6,6 +6,9 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from itertools import groupby
 
+_PART = 2**20  # bytes
+_WITHIN = bytes(range(0x80, 0xC0))  # bytes of a character of UTF-8 after its first one
+
 
 def invisible(text: str) -> str:
     """Say that a text is not printable, by the first character that is not."""
@@ -35,3 +38,8 @@ def most_marks(line: str) -> int:
     """How many combining marks stand in a row at most."""
     runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
     return max((sum(1 for _ in run) for are_marks, run in runs if are_marks), default=0)
+
+
+def count_characters(content: bytes, start: int, end: int) -> int:
+    """Return how many characters a part of a UTF-8 file has, without decoding it."""
+    return sum(len(content[at:min(at + _PART, end)].translate(None, _WITHIN)) for at in range(start, end, _PART))

@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from registry.errors import suggest
-from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, split
+from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document
 
 MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "whitespace": " "}  # between cells
 _QUOTED = {mark: re.compile(rf'(?<![^{mark}])"[^"]*+(?:""[^"]*+)*+"') for mark in ",;"}  # a cell
 _PLAINLY_QUOTED = {  # one that says the same without its quotes
     mark: re.compile(rf'(?<![^{mark}\n])"([^"{mark}\n]*)"(?![^{mark}\n])') for mark in ",;"}
+FEW_CELLS = 2**7  # where a format has but a few
+
+_CELL = re.compile(r"[^ \t]+")
 csv.field_size_limit(MAX_LINE)  # its own limit is for all of Python, and less than a long text takes
 
 Separator = Literal["tab", "comma", "semicolon", "whitespace"]
@@ -57,7 +60,7 @@ def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list
         if not line:
             yield number, []
         elif len(line) > MAX_CELLS and (n_cells := _QUOTED[mark].sub("", line).count(mark) + 1) > MAX_CELLS:
-            document.refuse(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read", number)
+            raise document.error(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read", number)
         elif '"' not in line:
             yield number, line.split(mark)
         else:
@@ -112,3 +115,25 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
     if times > 1:
         raise document.error(f"the header names the column {most!r} twice", line)
     return tuple(names)
+
+
+def split(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
+    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks belong to what they stand in.
+
+    Beyond so many cells what is left is one.
+    """
+    if separator == "tab":
+        return line.split("\t", most)
+    if len(line) < 2 * most:  # which has room for no more
+        return _CELL.findall(line)
+    cells: list[str] = []
+    for cell in _CELL.finditer(line):
+        if len(cells) == most:
+            return [*cells, line[cell.start():]]
+        cells.append(cell[0])
+    return cells
+
+
+def words(line: str) -> Iterator[str]:
+    """What stands between runs of spaces and tabs in a line, one by one: all at once may take much memory."""
+    return (cell[0] for cell in _CELL.finditer(line))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
@@ -24,21 +23,22 @@ from typing import Any
 from registry.errors import Category, InputError, counted
 from registry.identity import digest
 from registry.provenance import recorded_name
-from registry.readers.parsing.characters import most_marks, visible
+from registry.readers.parsing.bounds import Bounds
+from registry.readers.parsing.characters import count_characters, most_marks, visible
 from registry.readers.parsing.problems import Problems
 
 MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
+MAX_MEMBERS = 1000  # of a gzip file; beyond that one per `_MEMBER` bytes, as programs write that fold blocks in parallel
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
-FEW_CELLS = 2**7  # where a format has but a few
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
-_CELL = re.compile(r"[^ \t]+")
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
+_MEMBER = 2**10  # bytes
 _CONTAINERS = {
     b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
     b"PAR1": "a Parquet file, where text is wanted",
@@ -56,7 +56,7 @@ class Document:
     """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
 
     `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` and `skip` see
-    `declared`.
+    `declared`, `bounds` say how much of it is read.
     `made` is what was made of it, for the next one that wants the same: a file may hold many systems.
     """
 
@@ -67,6 +67,7 @@ class Document:
     skip: int = 0
     name: str = ""
     made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    bounds: Bounds = field(default=Bounds(), compare=False)
 
     @classmethod
     def load(cls, path: str | Path, within: Path | None = None) -> Document:
@@ -132,9 +133,36 @@ class Document:
         """
         return replace(self, repair=repair, skip=skip) if repair or skip else self
 
+    def bounded(self, bounds: Bounds) -> Document:
+        """Return the same file, of which no more is read than the bounds say."""
+        return replace(self, bounds=bounds)
+
+    @property
+    def most_lines(self) -> int:
+        """The most lines, rows or entries that are read."""
+        return MAX_LINES if self.bounds.lines is None else min(self.bounds.lines, MAX_LINES)
+
+    @property
+    def most_unfolded(self) -> int:
+        """The most bytes that a compressed file may unfold to."""
+        return min(most_unfolded(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
+
+    def beyond(self, count: str, most: int, line: int | None = None) -> InputError:
+        """Say that there are more lines, rows or entries than are read."""
+        return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
+
+    def unfolds_to_more(self, remedy: str = "") -> InputError:
+        """Return the error of a compressed file that unfolds to more than `most_unfolded` bytes."""
+        size = f"unfolds to more than {self.most_unfolded >> 20} MiB"
+        if self.most_unfolded == MAX_BYTES:
+            return self.error(size)
+        if self.most_unfolded == self.bounds.most_unfolded:
+            return self.error(f"{size}{remedy}, if it is a submission to this task")
+        return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
+
     def text(self) -> str:
-        """Decode the file, but for its last line end; see `blocks`."""
-        return "\n".join(block for _, block in self.blocks())
+        """Decode the file, but for its last line end; see `blocks`. Its lines may be more than `most_lines`."""
+        return "\n".join(block for _, block in self.blocks(MAX_LINES))
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Give every line with its number, counted from 1, without its line end (LF or CRLF); see `blocks`."""
@@ -143,7 +171,7 @@ class Document:
             del block  # which may be one very long line
             yield from enumerate(lines, number)
 
-    def blocks(self) -> Iterator[tuple[int, str]]:
+    def blocks(self, most_lines: int | None = None) -> Iterator[tuple[int, str]]:
         """Give the text in blocks of whole lines, each with the number of its first line, counted from 1.
 
         Line ends are LF, that of a block's last line left out. All lines at once take up to 50 times the memory of the
@@ -155,8 +183,8 @@ class Document:
         """
         content = self._plain()
         of = content.count(b"\n")
-        if of > MAX_LINES:
-            raise self._unreadable(f"{of:,} lines; {MAX_LINES:,} are the most that are read", MAX_LINES + 1)
+        if of > (most := most_lines or self.most_lines):
+            raise self.beyond(f"{of:,} lines", most, most + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(self.error(
                 f"{'all' if n == of else n} of {counted(of, 'line')} end with CR LF, which is read as LF",
@@ -166,8 +194,10 @@ class Document:
         while at <= stop:
             end = content.find(b"\n", at + _BLOCK, stop)
             end = stop if end < 0 else end
-            if end - at > _BLOCK + 4 * MAX_LINE:  # bytes, of which a character has four at most
-                raise self._too_long(f"more than {MAX_LINE:,}", number + content.count(b"\n", at, at + _BLOCK))
+            if end - at > _BLOCK + MAX_LINE:  # bytes: decoding would take up to eight times as many
+                last = max(at, content.rfind(b"\n", at, end) + 1)
+                if (n := count_characters(content, last, end)) > MAX_LINE + 1:  # of which one may be CR
+                    raise self._too_long(f"{n:,}", number + content.count(b"\n", at, last))
             block = self._decode(content[at:end], number).replace("\r\n", "\n").removesuffix("\r")
             if "nfc" in self.repair and not unicodedata.is_normalized("NFC", block):
                 block = "\n".join(self._composed(line, n) for n, line in enumerate(block.split("\n"), number))
@@ -252,21 +282,22 @@ class Document:
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
             return self.content
-        most = most_unfolded(self.content)
+        if (members := self.content.count(_GZIP + b"\x08")) > MAX_MEMBERS + len(self.content) // _MEMBER:
+            raise self.error(f"some {members:,} gzip files, one after the other; compress the text as one file")
+        most = self.most_unfolded
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
                 unfolded = _read_at_most(most, file.read)
         except (EOFError, OSError, zlib.error) as error:
             raise self.error(f"damaged gzip file: {str(error).rstrip('.')}") from None
         if len(unfolded) > most:
-            why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size; give the file as it is, unfolded"
-            raise self.error(f"unfolds to more than {most >> 20} MiB{why}")
+            raise self.unfolds_to_more("; give the file as it is, unfolded")
         return unfolded
 
 
-def most_unfolded(content: bytes) -> int:
-    """How many bytes a compressed file with this content may unfold to."""
-    return min(MAX_BYTES, max(TRUSTED, MAX_RATIO * len(content)))
+def most_unfolded(content: bytes, trusted: int | None = None) -> int:
+    """Return how many bytes a compressed file with this content may unfold to; `trusted` is the least, else TRUSTED."""
+    return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))
 
 
 def _read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
@@ -276,25 +307,3 @@ def _read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
         parts.append(part)
         size += len(part)
     return b"".join(parts)
-
-
-def split(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
-    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks belong to what they stand in.
-
-    Beyond so many cells what is left is one.
-    """
-    if separator == "tab":
-        return line.split("\t", most)
-    if len(line) < 2 * most:  # which has room for no more
-        return _CELL.findall(line)
-    cells: list[str] = []
-    for cell in _CELL.finditer(line):
-        if len(cells) == most:
-            return [*cells, line[cell.start():]]
-        cells.append(cell[0])
-    return cells
-
-
-def words(line: str) -> Iterator[str]:
-    """What stands between runs of spaces and tabs in a line, one by one: all at once may take much memory."""
-    return (cell[0] for cell in _CELL.finditer(line))

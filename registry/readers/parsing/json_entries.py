@@ -13,8 +13,8 @@ from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.readers.parsing.delimited import Written, content_lines
-from registry.readers.parsing.document import MAX_LINES, Document
-from registry.readers.parsing.json_lines import STRICT, json_object
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.json_lines import STRICT, has_more_containers, json_object
 
 ABSENT = object()  # what stands where no path leads
 
@@ -22,6 +22,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 _PLACE = re.compile(r"[0-9]{1,9}")
 _DEEPEST = 8  # objects within objects whose columns are read at once, and told of
 _MOST_TOLD = 1000  # columns
+_CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
 
 
 def json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -59,11 +60,14 @@ def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
         InputError: It is not JSON, neither of these, or beyond all measure; names the line.
     """
     text, line, counted_to = document.text(), 1 + document.skip, 0
+    if has_more_containers(text, most := _CONTAINERS_PER_LINE * document.most_lines):
+        raise document.error(f"more than {most:,} lists and objects, which are the most that are read"
+                             f"{document.bounds.reason}")
     try:
         for n, (at, name, value) in enumerate(_members(text)):
             line, counted_to = line + text.count("\n", counted_to, at), at
-            if n == MAX_LINES:
-                raise document.error(f"more than {MAX_LINES:,} entries, which are the most that are read", line)
+            if n == document.most_lines:
+                raise document.beyond("more entries", n, line)
             yield line, name, value
     except json.JSONDecodeError as error:
         raise document.error(f"not JSON: {error.msg} at column {error.colno}", error.lineno + document.skip) from None

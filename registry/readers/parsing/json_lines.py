@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import islice
 from typing import Any
 
 from registry.errors import InputError
+
+MAX_KEYS = 2**18  # in a line, with all that is nested in it: each takes some 200 bytes
+MAX_CONTAINERS = 2**20  # lists and objects in a line: each takes some 70 bytes
+_CONTAINER = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]', re.DOTALL)  # or a text, which may hold brackets
+_KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslash before it
 
 
 def json_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
@@ -14,6 +21,11 @@ def json_object(line: str, path: str, number: int | None, *, nan: bool = False) 
     Raises:
         InputError: It is not JSON (nan and infinity are not), no object, or a key stands twice.
     """
+    if (n := _count_keys(line)) > MAX_KEYS:
+        raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
+    if has_more_containers(line, MAX_CONTAINERS):
+        raise InputError(f"more than {MAX_CONTAINERS:,} lists and objects in one line, which are the most that are "
+                         "read", path=path, line=number)
     try:
         value = json_value(line, nan=nan)
     except json.JSONDecodeError as error:
@@ -28,6 +40,8 @@ def json_object(line: str, path: str, number: int | None, *, nan: bool = False) 
 
 def json_columns(block: str) -> dict[str, list[Any]] | None:
     """The columns of a block of lines that are objects with the same keys; None where one is not."""
+    if _count_keys(block) > MAX_KEYS or has_more_containers(block, MAX_CONTAINERS):
+        return None
     try:
         objects = list(map(STRICT.decode, block.split("\n")))
     except (ValueError, RecursionError):
@@ -48,6 +62,19 @@ def json_value(text: str | bytes, *, nan: bool = False) -> Any:
                           parse_int=_number)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def has_more_containers(text: str, most: int) -> bool:
+    """Return whether a text of JSON has more lists and objects than `most`."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    found = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
+    return next(islice(filter(None, found), most, None), False)
+
+
+def _count_keys(text: str) -> int:
+    """Return how many keys a text of JSON has at the most, or 0 if it is too short for many."""
+    return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

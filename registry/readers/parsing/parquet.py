@@ -12,15 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from registry.errors import suggest
-from registry.readers.parsing.document import (
-    MAX_BYTES,
-    MAX_CELLS,
-    MAX_LINE,
-    MAX_LINES,
-    MAX_RATIO,
-    Document,
-    most_unfolded,
-)
+from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document
 from registry.readers.parsing.sandbox import as_pattern, named, reading
 
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
@@ -129,11 +121,10 @@ def require_measured(connection: Any, pattern: str, document: Document, columns:
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
     """Refuse so many rows, and values of so many bytes in all, the `longest` of so many."""
-    if rows > MAX_LINES:
-        raise document.error(f"{rows:,} rows; {MAX_LINES:,} are the most that are read")
+    if rows > document.most_lines:
+        raise document.beyond(f"{rows:,} rows", document.most_lines)
     if longest > MAX_LINE:
         raise document.error(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read")
-    if size > (most := most_unfolded(document.content)):
-        why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size"
-        raise document.error(f"unfolds to more than {most >> 20} MiB{why}")
+    if size > document.most_unfolded:
+        raise document.unfolds_to_more()
 

@@ -19,7 +19,7 @@ from registry.errors import InputError
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.items import Item
 from registry.readers.parsing.delimited import MARKS, Separator, unquoted
-from registry.readers.parsing.document import MAX_CELLS, MAX_LINES, Document
+from registry.readers.parsing.document import MAX_CELLS, Document
 from registry.readers.parsing.json_entries import flattened
 from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import opened, require_declared, require_measured
@@ -125,7 +125,8 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
         return None
     names, body = (layout.columns, plain) if layout.columns else (tuple(head.split(delimiter)), rest)
     n_rows = body.count("\n") + 1
-    if not (body and len(set(names)) == len(names) >= 2 and set(layout.item) <= set(names)) or (
+    if n_rows > document.most_lines or not (
+            body and len(set(names)) == len(names) >= 2 and set(layout.item) <= set(names)) or (
             body[0] == _BYTE_ORDER_MARK):  # which DuckDB drops
         return None
     if body.count(delimiter) != n_rows * (len(names) - 1):  # DuckDB lets a row end with an empty cell too many
@@ -240,7 +241,7 @@ def _fetched(connection: Any, columns: Mapping[str, str], table: str, pattern: s
 def _table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
     """The table of columns that were read, where each line has a row and every row a key."""
     cells = {name: found[name].tolist() for name in texts}
-    if not 0 < len(lines) <= MAX_LINES or any(len(column) != len(lines) for column in found.values()):
+    if not lines or any(len(column) != len(lines) for column in found.values()):
         return None
     parts = [cells[name] for name in layout.item]
     if not all(all(column) and "".join(column).isprintable() for column in parts):

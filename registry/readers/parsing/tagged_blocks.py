@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from registry.errors import counted, suggest
-from registry.readers.parsing.delimited import Separator, read_header
-from registry.readers.parsing.document import Document, split
+from registry.readers.parsing.delimited import Separator, read_header, split
+from registry.readers.parsing.document import Document
 
 Row = tuple[int, str, str]  # line, token, tag
 

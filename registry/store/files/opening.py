@@ -15,10 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.pool import NullPool
 
-from registry.store.files.failures import FAILURES
+from registry.store.files.failures import FAILURES, cause_of
+from registry.store.files.reach import NO_ACCESS, NOWHERE, Reach, confine
 from registry.store.rows import driver_of
 from registry.store.turns.gate import wait_before
 
@@ -27,15 +29,18 @@ STORAGE_VERSION = "v1.2.0"
 # An eighth of DuckDB's default: a small task takes 2.5 MB instead of 14, and 1,000 systems with 10,000 items 23 MB (25
 # by 64 KiB); bulk inserts are as fast. With 16 KiB columns are no longer compressed.
 BLOCK_SIZE = "32768"
-CONFIG: dict[str, Any] = {
+# A registry may come from a stranger, and its views and macros may call any function of DuckDB. So no connection to one
+# reaches other files, secrets or Python variables.
+CONFIG: dict[str, Any] = NO_ACCESS | {
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": BLOCK_SIZE,
 }
-# For SQL that a user wrote: no disk for what does not fit into memory, no secrets, no Python variables as tables.
-CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
-                            "python_enable_replacements": "false"}
+# For SQL that a user wrote: no disk for what does not fit into memory.
+CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 
 # Bytes of a file and its log up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a
 # small task (2.5 MB) is no smaller for it.
@@ -53,19 +58,35 @@ def is_open(path: Path) -> bool:
 
 @contextmanager
 def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
-              commit: float) -> Iterator[Connection]:
+              commit: float, reach: Reach = NOWHERE) -> Iterator[Connection]:
     """Open the file at `path`, no link; wait for so many seconds where another process holds it.
 
-    Who reads waits up to `commit` seconds more for a commit to be done.
+    Who reads waits up to `commit` seconds more for a commit to be done. The connection reaches no other file than those
+    of `reach`.
     """
+    if any(reach):  # DuckDB takes what is allowed only after it has started, and only while access is on
+        config = {key: value for key, value in config.items() if key not in NO_ACCESS}
     asked = {"database": str(path), "read_only": read_only, "config": config}
     connection = _patiently(path, asked, patience, commit if read_only else 0)
     try:
+        if any(reach):
+            confine(driver_of(connection), reach)
         yield connection
     finally:
         with opening:
+            roll_back(connection)
             connection.close()
             _opened[path] -= 1
+
+
+def roll_back(connection: Connection) -> None:
+    """Undo a transaction, unless a fatal error has ended DuckDB's database, which then refuses all statements."""
+    try:
+        connection.rollback()
+    except FAILURES as error:
+        if not isinstance(cause_of(error), duckdb.FatalException):
+            raise
+
 
 
 @cache
@@ -126,7 +147,7 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
         else:
             connection.commit()
     except BaseException:
-        connection.rollback()
+        roll_back(connection)
         raise
 
 

@@ -108,9 +108,10 @@ _NAMES = {
     "event": """
         SELECT e.* EXCLUDE (named) REPLACE (
             if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
-            if(named AND action <> 'ladder' OR (details ->> '$.signature') NOT IN (
-                SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study), '{{}}', details)
-                AS details,
+            if((named AND action <> 'ladder') OR (details ->> '$.signature' IS NOT NULL
+                AND (details ->> '$.signature') NOT IN (
+                    SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study)),
+               '{{}}', details) AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (
@@ -156,23 +157,61 @@ _SCORES = {
         SELECT scoring_id FROM {file}.scoring JOIN {file}.submission USING (submission_id)
         JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})""",
     "secret_comparison": _SECRET_COMPARISON,
-    # Who has the submitted files has the scores.
+    # Who has the submitted files has the scores; and who guesses nearly perfect answers could confirm it by a digest.
+    "secret_upload": """
+        SELECT submission_id FROM {file}.submission JOIN {file}.test_set USING (test_set_id)
+        WHERE task_id IN ({blind})""",
+    "secret_upload_run": """
+        SELECT run_id FROM {file}.run WHERE run_id NOT IN (
+            SELECT run_id FROM {file}.event WHERE action <> 'end'
+            GROUP BY run_id HAVING bool_and(split_part(subject, '/', 1) NOT IN (
+                SELECT slug FROM {file}.task WHERE task_id IN ({blind}))))""",
     "source": """
-        SELECT * REPLACE (if({asks} AND digest IN (
-            SELECT source_digest FROM {file}.submission_source JOIN {file}.submission USING (submission_id)
-            JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})), ''::BLOB, content) AS content)
-        FROM {file}.source """,
+        SELECT * FROM {file}.source WHERE digest NOT IN (
+            SELECT source_digest FROM {file}.submission_source
+            WHERE submission_id IN (SELECT submission_id FROM temp.secret_upload))""",
+    "submission": """
+        SELECT * REPLACE (
+            if(submission_id IN (SELECT submission_id FROM temp.secret_upload), '', digest) AS digest)
+        FROM {file}.submission """,
+    "submission_source": """
+        SELECT * REPLACE (
+            if(submission_id IN (SELECT submission_id FROM temp.secret_upload), '', source_digest) AS source_digest)
+        FROM {file}.submission_source """,
+    "run": """
+        SELECT * REPLACE (
+            if(run_id IN (SELECT run_id FROM temp.secret_upload_run), '{{}}', inputs) AS inputs,
+            if(run_id IN (SELECT run_id FROM temp.secret_upload_run), NULL, salt) AS salt)
+        FROM {file}.run """,
+    "event": """
+        SELECT * REPLACE (
+            if(run_id IN (SELECT run_id FROM temp.secret_upload_run) AND action NOT IN ('ladder', {nameless}),
+               '{{}}', details) AS details,
+            if(run_id IN (SELECT run_id FROM temp.secret_upload_run), NULL, salt) AS salt)
+        FROM {file}.event """,
     "study": f"""
         SELECT * FROM {{file}}.study WHERE task_id NOT IN ({{blind}}) AND (
             task_id NOT IN ({{anonymous}}) OR (is_anonymous AND starts_with(digest, '{SALTED}')))""",  # noqa: S608
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_SCORING}" for name in (  # noqa: S608
-        "score", "replicate_score", "remark", "response", *_STATISTICS)},
+        "scoring", "score", "replicate_score", "remark", "response", *_STATISTICS)},
     **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_COMPARISON}"  # noqa: S608
        for name in ("comparison", "comparison_pair", "overall_result", "standing")},
     **{name: f"""
         SELECT * FROM {{file}}.{name} WHERE pair_result_id IN (
             SELECT pair_result_id FROM {{file}}.comparison_pair WHERE {_OF_COMPARISON})"""  # noqa: S608
        for name in ("pair_result", "pair_interval")},
+    # Answers and labels that only systems gave are their errors.
+    "answer": """
+        SELECT * FROM {file}.answer WHERE in_gold OR gold_revision_id NOT IN (
+            SELECT gold_revision.gold_revision_id FROM {file}.gold_revision JOIN {file}.test_set USING (test_set_id)
+            WHERE task_id IN ({blind}))""",
+    "label": """
+        SELECT * FROM {file}.label WHERE EXISTS (
+            FROM {file}.answer WHERE answer.gold_revision_id = label.gold_revision_id AND in_gold
+                AND label.name IN (answer.key, answer.type))
+            OR gold_revision_id NOT IN (
+                SELECT gold_revision.gold_revision_id FROM {file}.gold_revision JOIN {file}.test_set USING (test_set_id)
+                WHERE task_id IN ({blind}))""",
     "tested_statistics": """
         SELECT * FROM {file}.tested_statistics WHERE tested_statistics_id IN (
             SELECT unnest([statistics_a, statistics_b]) FROM temp.pair_result)""",
@@ -180,7 +219,10 @@ _SCORES = {
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
           "task": "SELECT * REPLACE (CAST(NULL AS VARCHAR) AS salt) FROM {file}.task"}
-_LARGE = {"source", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
+_LARGE = {"source", "answer", "response", "pair_result", "pair_interval", "comparison_pair", *_STATISTICS}
+# DuckDB moves a user's condition below that of a view, onto hidden rows, unless DuckDB knows that it can fail. Casts to
+# BIT and regular expressions can fail unexpectedly, and print their value. No condition moves below a LIMIT.
+_APART = "SELECT * FROM ({select}) LIMIT 9223372036854775807"
 
 
 def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: bool,
@@ -206,8 +248,12 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
         return re.sub(rf"{re.escape(file)}\.(\w+)",
                       lambda found: f"temp.{found[1]}" if found[1] in before else found[0], select)
 
+    def made(name: str, select: str) -> str:
+        shown = of_then(select.format(**values))
+        return _APART.format(select=shown) if asks and name in _LARGE else shown
+
     return [(name, f"CREATE {'OR REPLACE ' if name in before else ''}TEMP {'VIEW' if name in _LARGE else 'TABLE'} "
-                   f"{name} AS {of_then(select.format(**values))}") for name, select in chosen.items()]
+                   f"{name} AS {made(name, select)}") for name, select in chosen.items()]
 
 
 def _within(reordered: str | None, name: str, select: str) -> str:

@@ -22,6 +22,7 @@ from sqlalchemy import Connection, RootTransaction, Row, select
 from registry.identity import canonical_json, digest_json
 from registry.provenance import code, environment
 from registry.store import models
+from registry.store.log.table_digests import LAYOUT, table_digests
 from registry.store.rows import insert, insert_many
 
 _OF_RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
@@ -49,6 +50,7 @@ class Journal:
     inputs: dict[str, str] = field(default_factory=dict)
     actor: str | None = None
     _run_id: int | None = None
+    _altered: list[str] = field(default_factory=list)
 
     @property
     def changed(self) -> bool:
@@ -61,6 +63,10 @@ class Journal:
         while self.inputs.setdefault(numbered, digest) != digest:
             n += 1
             numbered = f"{name} ({n})"
+
+    def begin(self, connection: Connection) -> None:
+        """Note which tables another program has altered since the last command; call it before anything is written."""
+        self._altered = altered_tables(connection)
 
     def run_id(self, connection: Connection) -> int:
         """The id of the run, for a row that it is about to write."""
@@ -88,13 +94,15 @@ class Journal:
                 "subject": subject, "details": canonical_json(details)}
 
     def close(self, connection: Connection) -> None:
-        """Write when the run ended and all that it has read; call it in the last transaction."""
+        """Write when the run ended, all that it has read, and digests of tables; call it in the last transaction."""
         if self._run_id is not None:
-            inputs, run = canonical_json(self.inputs), models.run
+            inputs, run, ended = canonical_json(self.inputs), models.run, now()
             of_run = run.c.run_id == self._run_id
-            connection.execute(run.update().where(of_run).values(ended_at=now(), inputs=inputs))
+            connection.execute(run.update().where(of_run).values(ended_at=ended, inputs=inputs))
             salt = connection.execute(select(run.c.salt).where(of_run)).scalar_one()
-            self.event(connection, "end", self.command, inputs=digest_of_inputs(salt, inputs))
+            self.event(connection, "end", self.command, inputs=digest_of_inputs(salt, inputs), ended_at=str(ended),
+                       layout=LAYOUT, tables=table_digests(connection),
+                       **({"altered": self._altered} if self._altered else {}))
 
 
 def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -155,6 +163,17 @@ def entries(connection: Connection, *actions: str, subject: str | None = None) -
         event.c.action.in_(actions)).order_by(event.c.event_id)
     for *named, details in connection.execute(query if subject is None else query.where(event.c.subject == subject)):
         yield Entry._make((*named, json.loads(details or "{}")))
+
+
+def altered_tables(connection: Connection) -> list[str]:
+    """Return the tables that are not as the last command left them; none if it logged no digests of these columns."""
+    event = models.event.c
+    details = connection.execute(select(event.details).where(event.action == "end").order_by(
+        event.event_id.desc()).limit(1)).scalar()
+    last = json.loads(details or "{}")
+    if last.get("layout") != LAYOUT:
+        return []
+    return [table for table, digest in table_digests(connection).items() if last["tables"][table] != digest]
 
 
 def new_salt() -> str:

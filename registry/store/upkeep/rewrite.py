@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 from registry.errors import StoreError
 from registry.store import schema
 from registry.store.database import Database
+from registry.store.files.reach import Reach
 from registry.store.rows import quoted
 from registry.store.turns.locks import beside
 from registry.store.turns.tickets import Turn
@@ -39,7 +40,8 @@ def upgrade(database: Database) -> Path | None:
         with database.holding(read_only=True) as connection:  # as others may at the same time
             if not schema.needs_upgrade(connection, database.path):
                 return None
-        with Turn(database.path, "init", database.patience), database.holding() as held:
+        with (Turn(database.path, "init", database.patience),
+              database.holding(reach=Reach(folders=[_workplace(path)])) as held):
             if not os.path.samestat(before, path.stat()):  # another process has been here while this one waited
                 return None
             untouched = proof.untouched(held, database.path)
@@ -62,7 +64,8 @@ def rewrite(database: Database, command: str, change: Callable[[Connection], Non
     """
     with _explaining(database):
         path = _real(database)
-        with Turn(database.path, command, database.patience), database.holding() as held:
+        with (Turn(database.path, command, database.patience),
+              database.holding(reach=Reach(folders=[_workplace(path)])) as held):
             schema.check(held, database.path)
             _replace(held, database, path, change, keep=False)
 
@@ -90,10 +93,10 @@ def _replace(held: Connection, database: Database, path: Path, change: Callable[
     """
     mode = path.stat().st_mode
     held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one
-    with _workplace(path) as folder:
+    with _new_folder(_workplace(path)) as folder:
         changed, fresh = (Database(folder / name, named=database.path) for name in ("changed", "fresh"))
         _copy(held, changed.path)
-        with changed.holding() as connection:
+        with changed.holding(reach=Reach(folders=[folder])) as connection:
             change(connection)
             connection.commit()
             _copy(connection, fresh.path)
@@ -109,10 +112,14 @@ def _replace(held: Connection, database: Database, path: Path, change: Callable[
     return kept
 
 
+def _workplace(path: Path) -> Path:
+    """Return the folder next to the database that holds the copies."""
+    return beside(path, "upgrade")
+
+
 @contextmanager
-def _workplace(path: Path) -> Iterator[Path]:
-    """Give a new folder beside the database; the lock is held, so one that is there is of a process that is gone."""
-    folder = beside(path, "upgrade")
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Give the folder anew; the lock is held, so one that is there is of a process that is gone."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:

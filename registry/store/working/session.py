@@ -74,6 +74,7 @@ def _session(connection: Connection, database: Database, journal: Journal,
              copy: WorkingCopy | None = None) -> Iterator[Session]:
     """Do all of a command's writing; what goes wrong in the block is told without the names that are hidden."""
     session = Session(connection, database, copy)
+    journal.begin(connection)
     try:
         yield session
     except (InputError, MismatchError) as error:
@@ -143,6 +144,7 @@ def keeping(database: Database, journal: Journal) -> Iterator[Connection]:
     database.require_writable()
     with (Turn(database.path, journal.command, database.patience),
           committing(database) as connection):
+        journal.begin(connection)
         yield connection
         journal.close(connection)
 
@@ -173,9 +175,9 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
             is_last = took < _SHORT or tries == _TRIES
             if not is_last:
                 is_mine.close()
-            if pairs is not None:
-                pairs.keep(copy.connection, journal.run_id(copy.connection))
             with _session(copy.connection, database, journal, copy) as session:
+                if pairs is not None:
+                    pairs.keep(copy.connection, journal.run_id(copy.connection))
                 result = work(session)
             if not copy.is_changed:
                 return result

@@ -42,7 +42,7 @@ COLUMNS = {
 }
 OPEN = {
     "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "scoring", "metric",
-    "task_metric", "pair_request", "answer", "label"}
+    "task_metric", "pair_request", "label"}
 
 
 def hidden(path, what="anonymous_until"):
@@ -57,7 +57,11 @@ def test_what_was_said_last_counts(task, registry):
     registry("run", task.write())
     assert (hidden(path), hidden(path, "blind_until")) == (SAID, datetime(2998, 12, 31, 22))
     registry("reveal", "small", "--scores")
-    assert "do not pass it on" in registry("reveal", "small", "--dry-run").stderr
+    for_readers, for_organisers = (registry(*who, "reveal", "small", "--dry-run") for who in ([], ["--organiser"]))
+    assert for_readers.stdout == ""
+    assert "`registry --organiser reveal --dry-run` shows who was who" in for_readers.stderr
+    assert "do not pass it on" in for_organisers.stderr
+    assert "Team " in for_organisers.stdout
     assert hidden(path) == SAID
     told = registry("reveal", "small", "--format", "json").json
     assert [row["team"] for row in told] == ["a", "b", "c"]
@@ -94,6 +98,32 @@ def test_a_phase_does_not_end_before_it_begins(task, registry):
     assert "is past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
     for wrong in ("2999-01-01", "9999-12-31T23:59:59-12:00"):
         assert "time zone" in registry("hide", "small", "--until", wrong, exit_code=3).stderr
+
+
+@pytest.mark.parametrize(("hidden", "shown"), [
+    ("anonymous = true", "anonymous = false"), ("anonymous = true", "[significance]"),
+    ("hidden = 2999-01-01T00:00:00Z", "hidden = 2000-01-01T00:00:00Z"), ("hidden = true", "hidden = false")])
+def test_a_dry_run_of_a_manifest_that_reveals_is_for_organisers(task, registry, hidden, shown):
+    """Whoever reads a registry can write a manifest."""
+    task.extra = f"[board]\n{hidden}\n"
+    registry("run", task.write())
+    task.extra = "" if shown.startswith("[sig") else f"[board]\n{shown}\n"
+    refused = registry("run", task.write(), "--dry-run")
+    assert "this manifest shows what is hidden until" in refused.stderr
+    assert "a/a" not in refused.stdout
+    assert "0.8" not in refused.stdout
+    assert "a/a" in registry("--organiser", "run", task.manifest, "--dry-run").stdout
+    assert "a/a" in registry("run", task.manifest).stdout
+
+
+@pytest.mark.parametrize(("extra", "n_errors"), [("", 2), ("[board]\nhidden = true\n", 0)])
+def test_wrong_answers_are_no_scores_in_a_blind_phase(task, registry, extra, n_errors):
+    """Readers could count the answers that are not in the gold, submission by submission."""
+    task.extra = extra
+    task.systems = {"a": task.systems["a"] | {"i0": "other", "i1": "another"}}
+    registry("run", task.write())
+    (row,) = registry("query", "SELECT count(*) FILTER (key LIKE '%other') AS n FROM answer", "--format", "json").json
+    assert row["n"] == n_errors
 
 
 @pytest.fixture

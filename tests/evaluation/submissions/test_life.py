@@ -191,7 +191,7 @@ def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(t
     alter("registry.duckdb", "UPDATE submission SET late = FALSE WHERE late")
     alter("registry.duckdb", "UPDATE task SET manifest = replace(manifest, ?, ?)", future[:10], past[:10])
     assert {(fault.of, fault.kind) for fault in faults("registry.duckdb", results="none")} == {
-        ("submission", "altered"), ("task", "altered")}
+        ("submission", "altered"), ("task", "altered"), ("row", "altered")}
 
 
 def test_a_team_submits_so_many_times_a_day_and_in_all(task, registry, scored, tmp_path):

@@ -1,0 +1,114 @@
+"""Ways to send SQL to a registry; each returns everything that it prints: rows, notes, messages and excerpts."""
+
+import io
+from contextlib import ExitStack, contextmanager
+from unittest import mock
+
+import pyarrow.parquet
+from starlette.testclient import TestClient
+
+from registry.errors import RegistryError
+from registry.query import sql
+from registry.query.question import Query, QueryRequest
+from registry.query.writer import write
+from registry.serving.app import application
+from registry.serving.served import Served
+from registry.serving.settings import Settings
+from registry.store.database import Database
+from registry.store.hiding.concealment import another, concealed_of
+from tests.attacks.hidden import Secrets
+
+_P_VALUES = "SELECT p_value FROM pair_result UNION SELECT p_adjusted FROM comparison_pair"
+
+
+class Reader:
+    """Answers many texts on one connection, because making a connection takes longer than most answers.
+
+    Attributes:
+        ways: Functions from a SQL text to everything that is printed, by name.
+    """
+
+    def __init__(self, path, folder, *, organiser=False):
+        self._path, self._organiser, self._stack = path, organiser, ExitStack()
+        self._parquet = folder / "rows.parquet"
+        self.ways = {"csv": self.csv, "table": self.table, "parquet": self.parquet, "count": self.count,
+                     "columns": self.columns, "http": self.http}
+
+    def __enter__(self):
+        database = Database(self._path, organiser=self._organiser)
+        self._connection = self._stack.enter_context(database.querying(output=self._parquet))
+        self._cursor = another(self._connection)
+        self._stack.callback(self._cursor.close)
+        before = sql.another
+        self._stack.enter_context(mock.patch.object(
+            sql, "another", lambda connection: self._cursor if connection is self._connection else before(connection)))
+        served = Served(Settings(self._path, organiser=self._organiser), lambda: self)
+        self._client = self._stack.enter_context(TestClient(application(served), "http://127.0.0.1"))
+        return self
+
+    def __exit__(self, *error):
+        self._stack.close()
+
+    def csv(self, text):
+        return self._written(text, "csv")
+
+    def table(self, text):
+        return self._written(text, "table")
+
+    def parquet(self, text):
+        printed = self._written(text, "parquet", self._parquet)
+        if printed:
+            return printed
+        return str(pyarrow.parquet.read_table(self._parquet).to_pylist())
+
+    def count(self, text):
+        return self._told(lambda: str(sql.count_of(self._cursor, Query(text, {}))))
+
+    def columns(self, text):
+        return self._told(lambda: str(sql.columns_of(self._cursor, Query(text, {}))))
+
+    def http(self, text):
+        try:
+            content = text.encode()
+        except UnicodeEncodeError:
+            return ""
+        answer = self._client.post("/sql", content=content, headers={"Content-Type": "text/plain"})
+        return answer.text + str(answer.headers)
+
+    def ask(self, question, timeout, write_bytes):
+        """Answer what the server sends to a process."""
+        written = io.StringIO()
+        try:
+            return write(self._connection, question, written) + concealed_of(self._connection).told
+        finally:
+            write_bytes(written.getvalue().encode())
+
+    def close(self):
+        """End what answers the server, of which nothing is running."""
+
+    def _written(self, text, form, output=None):
+        written = io.StringIO()
+        return self._told(lambda: " ".join(write(self._connection, QueryRequest(
+            self._path, Query(text, {}), form, 2**30, 10_000, output), written))) + written.getvalue()
+
+    def _told(self, run):
+        try:
+            return run()
+        except RegistryError as error:
+            return f"{error}\n{error.excerpt}"
+        except MemoryError as error:
+            return str(error)
+
+
+@contextmanager
+def readers(path, copy):
+    """A reader and an organiser of one registry; `copy` is the organiser's, as a process has one connection kind."""
+    copy.write_bytes(path.read_bytes())
+    with Reader(path, path.parent) as reader, Reader(copy, copy.parent, organiser=True) as organiser:
+        yield reader, organiser
+
+
+def secrets_of(organiser):
+    """The secrets of the registry that an organiser reads, with its p-values."""
+    _, *p_values = organiser.csv(_P_VALUES).split()
+    return Secrets(map(float, p_values))
