@@ -10,8 +10,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.errors import MismatchError
+from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
+from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json, salt_digest
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
@@ -77,12 +79,22 @@ class BoardKey:
         own = math.comb(len(self.members), 2)
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
+    def alternative(self, request: Request) -> str:
+        """Return the board's alternative: greater if pairs are one-sided, or observed if the data decide the side."""
+        settings = request.significance
+        if not request.has_direction:
+            return settings.alternative
+        if resolve_significance(settings)[0].is_one_sided:
+            return OBSERVED
+        return settings.alternative if has_one_sided(self.members, settings) else "two-sided"
+
     def asked(self, request: Request) -> dict[str, Any]:
         """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
         unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
                 "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
+                **_direction(request),
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
@@ -103,10 +115,19 @@ class BoardKey:
                               for m in self.members),
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
-            "rank_baselines": request.rank_baselines,
+            "rank_baselines": request.rank_baselines, **_direction(request),
             **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
             **({} if self.family is None else {"family": [self.family.digests, self.family.absent]}),
         }), self.task.salt)
+
+
+def _direction(request: Request) -> dict[str, str]:
+    """Return where one-sided tests get their direction from; nothing if there are none."""
+    if not request.has_direction:
+        return {}
+    if resolve_significance(request.significance)[0].is_one_sided:
+        return {"direction": OBSERVED}
+    return {} if request.significance.alternative == "two-sided" else {"direction": "declared"}
 
 
 def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:

@@ -180,10 +180,11 @@ class Comparing:
         results, n_computed = pairs.results, int(pairs.computed.sum())
         compared.pairs_computed += n_computed
         compared.pairs_found += len(results) - n_computed
-        significant = (decisions.adjusted <= self.of.settings.alpha) & (
-            results["favours"] * results["difference"] > 0)
         a, b = pairs.canonical.T
         ahead = results["difference"] > 0
+        is_against = self.of.sides * np.where(ahead ^ pairs.is_swapped, 1, -1) < 0  # matters for alpha above 0.5
+        significant = (decisions.adjusted <= self.of.settings.alpha) & ~is_against & (
+            results["favours"] * results["difference"] > 0)
         wins = np.zeros((len(board.members),) * 2, dtype=bool)
         wins[a, b], wins[b, a] = significant & ahead, significant & ~ahead
         intervals = BoardIntervals(self.of)
@@ -209,13 +210,14 @@ class Comparing:
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
         board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request
         methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
+        alternative = key.alternative(request)
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
             gold=short(key.gold_digest),
-            test=repr(self.of.test), alternative=settings.alternative,
+            test=repr(self.of.test), alternative=alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family.n_pairs,
             alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
@@ -224,7 +226,7 @@ class Comparing:
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
             "facet": key.facet_name, "metric_id": key.metric.metric_id, "alias": key.metric.alias,
-            "test": repr(self.of.test), "alternative": settings.alternative, "unit": settings.unit,
+            "test": repr(self.of.test), "alternative": alternative, "unit": settings.unit,
             "alpha": settings.alpha, "correction": settings.correction, "resamples": settings.draws,
             "seed": settings.seed, "interval": settings.interval, "confidence": settings.confidence,
             "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),

@@ -15,6 +15,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_keys import BoardKey
+from registry.evaluation.comparing.directions import has_one_sided
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, VettedBoard, tested_board
@@ -73,6 +74,11 @@ class PlannedBoard:
     def by_pair(self) -> bool:
         """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
         return CORRECTIONS[self.settings.correction].function is not None
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether no pair is tested one-sided."""
+        return not has_one_sided(self.key.members, self.settings)
 
     @property
     def most_draws(self) -> int:
@@ -155,8 +161,7 @@ class Plan:
                 # Of Holm others may go first.
                 of_all = board.key.family if settings.correction == "bonferroni" else None
                 pairs = board.pairs if of_all is None else of_all.pairs
-                needed = units_needed(pairs, settings.correction, settings.alpha,
-                                      two_sided=settings.alternative == "two-sided")
+                needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
                 if board.units < needed:
                     yield board, needed
 
@@ -241,7 +246,8 @@ def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     before = comparisons.compared_before(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
-        alternative=settings.alternative, unit=settings.unit, resamples=settings.draws, seed=settings.seed,
+        alternative=key.alternative(request), candidate=settings.candidate, unit=settings.unit,
+        resamples=settings.draws, seed=settings.seed,
         interval=settings.interval, confidence=settings.confidence, runs=settings.runs)
     members = {member.submission_id for member in key.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, together
+from registry.evaluation.comparing import directions
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.directions import check_candidate
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
@@ -81,17 +83,22 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     """Look at every board whose comparison is not there yet.
 
     Raises:
-        UnknownNameError: The test or the correction is not known.
+        UnknownNameError: The test, the correction or the candidate is not known.
+        InputError: Several systems have the candidate's name.
         MismatchError: A submission is not scored yet.
     """
     vetted, room = Vetted(), request.execution.memory // _KEPT
-    for key in compared_keys(connection, task_row, request):
+    keys = compared_keys(connection, task_row, request)
+    check_candidate([key.members for key in keys], request.significance)
+    for key in keys:
         digest = key.digest(request)
         of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
         vetted.boards.append(of)
         if of.there is not None:
             continue
         try:
+            if reason := directions.refusal(key.members, request.significance):
+                raise InputError(f"{key.name}: {reason}")
             if (board := tested_board(connection, key, request)) is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
                 continue
