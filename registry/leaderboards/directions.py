@@ -22,7 +22,8 @@ def takes_observed(of: Comparison) -> bool:
     return of.alternative == OBSERVED or parse("test", TESTS, of.test).is_one_sided
 
 
-def direction(of: Comparison, request: str | None, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+def describe_direction(of: Comparison, request: str | None, rows: Sequence[Mapping[str, Any]],
+                       names: Sequence[str]) -> str:
     """Say which pairs are tested one-sided and why; empty if all are tested two-sided.
 
     Args:

@@ -12,7 +12,7 @@ from registry.arrays import Floats
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.directions import direction
+from registry.leaderboards.directions import describe_direction
 from registry.leaderboards.families import StoredFamily, families_of, family_sentences
 from registry.leaderboards.intervals import intervals_of
 from registry.leaderboards.leaderboard import (
@@ -105,7 +105,7 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | No
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
-    sides = direction(comparison, request, rows, names) if decisions else ""
+    sides = describe_direction(comparison, request, rows, names) if decisions else ""
     over = () if comparison.n_systems == 1 else family_sentences(
         family, comparison.correction, comparison.alpha, comparison.family_size)
     intervals = intervals_of(comparison, request, scores=any(row["ci_low"] is not None for row in rows))

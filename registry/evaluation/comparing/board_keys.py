@@ -79,7 +79,7 @@ class BoardKey:
         own = math.comb(len(self.members), 2)
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
-    def alternative(self, request: Request) -> str:
+    def resolve_alternative(self, request: Request) -> str:
         """Return the board's alternative: greater if pairs are one-sided, or observed if the data decide the side."""
         settings = request.significance
         if not request.has_direction:

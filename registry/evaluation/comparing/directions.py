@@ -38,7 +38,7 @@ def is_candidate(member: _Member, settings: Significance) -> bool:
     return settings.candidate in (member.system, f"{member.team}/{member.system}")
 
 
-def pair_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: Ints) -> Ints:
+def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: Ints) -> Ints:
     """Return the side that each pair is tested on.
 
     Args:
@@ -59,10 +59,10 @@ def pair_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: I
 
 def has_one_sided(members: Sequence[_Member], settings: Significance) -> bool:
     """Return whether any pair of these systems is tested one-sided."""
-    return bool(pair_sides(members, settings, *np.triu_indices(len(members), 1)).any())
+    return bool(choose_sides(members, settings, *np.triu_indices(len(members), 1)).any())
 
 
-def refusal(members: Sequence[_Member], settings: Significance) -> str | None:
+def explain_refusal(members: Sequence[_Member], settings: Significance) -> str | None:
     """Say why one-sided tests need a direction here, or None if they have one or no pair exists."""
     is_declared = settings.candidate is not None or any(member.kind == "baseline" for member in members)
     if settings.alternative == "two-sided" or is_declared or len(members) < 2:

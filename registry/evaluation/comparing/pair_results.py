@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats, Ints
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.directions import SIDES, pair_sides
+from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import PairTest
@@ -128,10 +128,10 @@ class BoardResults:
 
     @cached_property
     def sides(self) -> Ints:
-        """The side that each pair is tested on as it is shown, [pairs]; see `directions.pair_sides`."""
+        """The side that each pair is tested on as it is shown, [pairs]; see `directions.choose_sides`."""
         if not self.request.has_direction:
             return np.full(len(self.pairs.a), SIDES[self.settings.alternative])
-        return pair_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
+        return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
     def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:
         """Keys, a number for the contents of A and B, and the results of the pairs of which that was asked before."""

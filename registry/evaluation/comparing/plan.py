@@ -246,7 +246,7 @@ def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     before = comparisons.compared_before(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
-        alternative=key.alternative(request), candidate=settings.candidate, unit=settings.unit,
+        alternative=key.resolve_alternative(request), candidate=settings.candidate, unit=settings.unit,
         resamples=settings.draws, seed=settings.seed,
         interval=settings.interval, confidence=settings.confidence, runs=settings.runs)
     members = {member.submission_id for member in key.members}

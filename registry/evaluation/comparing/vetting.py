@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, together
-from registry.evaluation.comparing import directions
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
-from registry.evaluation.comparing.directions import check_candidate
+from registry.evaluation.comparing.directions import check_candidate, explain_refusal
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
@@ -97,7 +96,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         if of.there is not None:
             continue
         try:
-            if reason := directions.refusal(key.members, request.significance):
+            if reason := explain_refusal(key.members, request.significance):
                 raise InputError(f"{key.name}: {reason}")
             if (board := tested_board(connection, key, request)) is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")

@@ -17,7 +17,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.directions import OBSERVED, SIDES, pair_sides, refusal
+from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
 from registry.evaluation.comparing.settings import Request
 from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
 from registry.significance.assumptions import misuses
@@ -197,7 +197,7 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
-        if reason := refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
+        if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
             return reason
         if reason := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
             return reason
@@ -217,7 +217,7 @@ class _Averaging:
             matrix = replace(matrix, resampled=given)
         pairs = list(combinations(range(len(defined)), 2))
         a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        sides = pair_sides([members[n] for n in defined], asked, a, b)
+        sides = choose_sides([members[n] for n in defined], asked, a, b)
         results: list[PairResult] = [None] * len(pairs)  # type: ignore[list-item]
         for alternative, side in SIDES.items():
             chosen = np.flatnonzero(sides == side).tolist()

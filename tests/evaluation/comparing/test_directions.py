@@ -11,7 +11,7 @@ from scipy import stats
 from registry import evaluate
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.compare import compare
-from registry.evaluation.comparing.directions import SIDES, pair_sides
+from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import declared_request
 from registry.manifest import Significance
 from registry.provenance import parse_signature
@@ -325,7 +325,7 @@ def test_one_sided_tests_of_equal_systems_err_as_often_as_they_say(direction):
         right = (rng.random((100, 2)) < 0.7).astype(float)
         order = np.argsort(-right.sum(axis=0), kind="stable")
         of_both = matrix(np.stack([right[:, order], np.ones_like(right)], axis=2))
-        (side,) = pair_sides([both[n] for n in order], asked, np.array([0]), np.array([1]))
+        (side,) = choose_sides([both[n] for n in order], asked, np.array([0]), np.array([1]))
         alternative = next(name for name, value in SIDES.items() if value == side)
         p, by_sign = (TESTS["permutation"]().run(of_both, [(0, 1)], Settings(asked_side))[0].p_value
                       for asked_side in (alternative, "greater"))
