@@ -40,8 +40,8 @@ def describe_direction(of: Comparison, request: str | None, rows: Sequence[Mappi
         return ""
     candidate = json.loads(request or "{}").get("significance", {}).get("candidate")
     if candidate is not None:
-        (name,) = (name for row, name in zip(rows, names, strict=True)
-                   if candidate in (row["system"], f"{row['team']}/{row['system']}"))
+        name = next(name for row, name in zip(rows, names, strict=True)
+                    if candidate in (row["system"], f"{row['team']}/{row['system']}"))
         return (f"Pairs with the candidate {name!r} are tested one-sided: is it better than the other system?"
                 + (_OTHERS if len(rows) > 2 else ""))
     baselines = [repr(name) for row, name in zip(rows, names, strict=True) if row["kind"] == "baseline"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -13,8 +13,8 @@ from registry.errors import MismatchError
 from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json, salt_digest
+from registry.manifest import significance_with
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
@@ -75,18 +75,15 @@ class BoardKey:
         return salt_digest(self.gold.digest, self.task.salt)
 
     def request(self, request: Request) -> Request:
-        """What is asked of this board, with numbers in the place of `resamples = "auto"`."""
-        own = math.comb(len(self.members), 2)
-        return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
+        """What is asked of this board, with numbers in the place of `resamples = "auto"`.
 
-    def resolve_alternative(self, request: Request) -> str:
-        """Return the board's alternative: greater if pairs are one-sided, or observed if the data decide the side."""
+        A board without the candidate is two-sided, and does not record the candidate.
+        """
+        own = math.comb(len(self.members), 2)
         settings = request.significance
-        if not request.has_direction:
-            return settings.alternative
-        if resolve_significance(settings)[0].is_one_sided:
-            return OBSERVED
-        return settings.alternative if has_one_sided(self.members, settings) else "two-sided"
+        if settings.alternative != "two-sided" and request.has_direction and not has_one_sided(self.members, settings):
+            request = replace(request, significance=significance_with(settings, {"alternative": "two-sided"}))
+        return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
     def asked(self, request: Request) -> dict[str, Any]:
         """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
@@ -125,9 +122,9 @@ def _direction(request: Request) -> dict[str, str]:
     """Return where one-sided tests get their direction from; nothing if there are none."""
     if not request.has_direction:
         return {}
-    if resolve_significance(request.significance)[0].is_one_sided:
+    if request.alternative == OBSERVED:
         return {"direction": OBSERVED}
-    return {} if request.significance.alternative == "two-sided" else {"direction": "declared"}
+    return {} if request.alternative == "two-sided" else {"direction": "declared"}
 
 
 def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:

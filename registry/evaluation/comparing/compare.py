@@ -210,7 +210,7 @@ class Comparing:
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
         board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request
         methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
-        alternative = key.resolve_alternative(request)
+        alternative = request.alternative
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,

@@ -15,7 +15,6 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.directions import has_one_sided
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, VettedBoard, tested_board
@@ -78,7 +77,7 @@ class PlannedBoard:
     @property
     def is_two_sided(self) -> bool:
         """Whether no pair is tested one-sided."""
-        return not has_one_sided(self.key.members, self.settings)
+        return self.settings.alternative == "two-sided"
 
     @property
     def most_draws(self) -> int:
@@ -246,8 +245,8 @@ def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     before = comparisons.compared_before(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
-        alternative=key.resolve_alternative(request), candidate=settings.candidate, unit=settings.unit,
-        resamples=settings.draws, seed=settings.seed,
-        interval=settings.interval, confidence=settings.confidence, runs=settings.runs)
+        alternative=request.alternative, candidate=settings.candidate, unit=settings.unit,
+        resamples=settings.draws, seed=settings.seed, interval=settings.interval, confidence=settings.confidence,
+        runs=settings.runs)
     members = {member.submission_id for member in key.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

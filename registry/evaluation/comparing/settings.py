@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from registry.errors import InputError
+from registry.evaluation.comparing.directions import OBSERVED
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import (
     DRAWS,
@@ -61,6 +62,12 @@ class Request:
     def ranks(self, kind: str, *, late: bool) -> bool:
         """Whether a submission has a rank, or is shown without."""
         return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
+
+    @property
+    def alternative(self) -> str:
+        """The alternative of one board's request; observed if the test takes its direction from the data."""
+        is_observed = self.has_direction and resolve_significance(self.significance)[0].is_one_sided
+        return OBSERVED if is_observed else self.significance.alternative
 
     @property
     def seed(self) -> int:

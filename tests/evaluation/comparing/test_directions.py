@@ -187,6 +187,9 @@ def test_boards_without_the_candidate_are_two_sided(many, undone):
     assert "|alt:greater|" in found[None].signature
     assert "|alt:" not in found["open"].signature
     assert "one-sided" not in str(found["open"].sentences)
+    two_sided = found["open"].signature
+    registry.compare()
+    assert {board.track: board for board in registry.boards}["open"].signature == two_sided
 
 
 def test_a_declared_candidate_makes_another_comparison_and_can_be_left_out(many, registry, scored, tmp_path):
@@ -309,6 +312,27 @@ def test_hidden_names_are_in_no_settings_of_earlier_comparisons(many, registry, 
             assert "Quillmark" not in registry("query", f"SELECT * FROM {table}", "--format", "json").stdout, table
     registry("compare", "small")
     assert len(registry("board", "--format", "json").json) == 9
+
+
+def test_families_of_boards_with_and_without_the_candidate_are_verified(many, registry, scored):
+    for name in ("s1", "s2"):
+        write(many, f"{name}.tsv", many.systems[name])
+        many.extra += f'[[submit]]\nfile = "{name}.tsv"\nsystem = "t{name}"\ntrack = "open"\n'
+    scored(many)
+    for candidate in ("s4", "ts1"):
+        registry("compare", "--alternative", "greater", "--candidate", candidate, "--family", "task")
+    registry("verify")
+
+
+def test_a_purged_candidate_has_another_name(many, registry, scored):
+    many.systems["Quillmark"] = many.systems.pop("s1")
+    scored(many)
+    for name in ("Quillmark", "Quillmark/Quillmark"):
+        registry("compare", "--alternative", "greater", "--candidate", name)
+    registry("purge", "small", "Quillmark", "--reason", "asked for", "--yes")
+    assert "Pairs with the candidate 'purged-1'" in " ".join(registry("board", "--format", "table").stdout.split())
+    assert "Quillmark" not in registry("query", "SELECT request FROM comparison", "--format", "json").stdout
+    registry("verify")
 
 
 @pytest.mark.simulation
