@@ -93,11 +93,12 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         digest = key.digest(request)
         of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
         vetted.boards.append(of)
+        if reason := explain_refusal(key.members, request.significance):
+            vetted.refusals.append(InputError(f"{key.name}: {reason}", category="board"))
+            continue
         if of.there is not None:
             continue
         try:
-            if reason := explain_refusal(key.members, request.significance):
-                raise InputError(f"{key.name}: {reason}")
             if (board := tested_board(connection, key, request)) is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
                 continue

@@ -157,7 +157,7 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
     systems = connection.exec_driver_sql("""
         SELECT system_id, system.name AS system, team.name AS team FROM system JOIN team USING (team_id)
         WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
-    renamed = {}
+    renamed: dict[str, str] = {}
     for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
         name = names.instead if row.system == row.team else f"{names.instead}-{n}"
         catalog.set_values(connection, models.system, row.system_id, pseudonym=None, name=name)

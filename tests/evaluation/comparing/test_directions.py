@@ -1,6 +1,5 @@
 """One-sided tests take a direction that is declared before the data are seen: a candidate, or baselines."""
 
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry import evaluate
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.directions import SIDES, choose_sides
@@ -33,6 +31,13 @@ def write(task, name, labels):
     """Write one more submission into the task's folder."""
     task.folder.mkdir(parents=True, exist_ok=True)
     (task.folder / name).write_text("".join(f"{k}\t{v}\n" for k, v in labels.items()))
+
+
+def add_track(task):
+    """Let two systems take part in a track of their own."""
+    for name in ("s1", "s2"):
+        write(task, f"{name}.tsv", task.systems[name])
+        task.extra += f'[[submit]]\nfile = "{name}.tsv"\nsystem = "t{name}"\ntrack = "open"\n'
 
 
 @pytest.fixture
@@ -117,9 +122,8 @@ def test_the_view_of_both_sides_turns_the_alternative(based, registry, scored):
     assert {r["alternative"] for r in rows if r["other"] == "base"} == {"greater"}
     table = registry("pairs", "--format", "table").stdout
     assert "alternative" in table
-    history = registry("board", "--format", "json").json[0]["signature"]
     pair = next(r for r in registry("pairs", "--format", "json").json if r["system_a"] == "base")
-    told = registry("show", f"{history}/{pair['system_a']}~{pair['system_b']}", "--format", "json").stdout
+    told = registry("show", f"{pair['signature']}/base~{pair['system_b']}", "--format", "json").stdout
     assert '"less"' in told
 
 
@@ -178,9 +182,7 @@ def test_a_candidate_is_one_system_of_the_task(many, undone):
 
 
 def test_boards_without_the_candidate_are_two_sided(many, undone):
-    for name in ("s1", "s2"):
-        write(many, f"{name}.tsv", many.systems[name])
-        many.extra += f'[[submit]]\nfile = "{name}.tsv"\nsystem = "t{name}"\ntrack = "open"\n'
+    add_track(many)
     registry = undone(many)
     registry.compare(**GREATER, candidate="s1")
     found = {board.track: board for board in registry.boards}
@@ -261,77 +263,11 @@ def test_one_sided_comparisons_of_earlier_programs_say_so_and_are_verified(based
     registry("verify")
 
 
-def test_evaluate_takes_a_candidate_by_the_users_name():
-    gold = ["yes", "no"] * 8
-    systems = {"my/best@1": gold, "bad": ["yes"] * 16, "worst": ["no"] * 15 + ["yes"]}
-    board = evaluate(gold, systems, metric="accuracy", alternative="greater", candidate="my/best@1")
-    assert board.pairs["my/best@1", "bad"].p_value == 2**-8
-    with pytest.raises(UnknownNameError, match="bset"):
-        evaluate(gold, systems, metric="accuracy", alternative="greater", candidate="bset")
-
-
-@pytest.mark.parametrize("candidate", [None, "s1"])
-def test_an_anonymous_task_names_no_candidate(many, registry, scored, candidate):
-    """The manifest and the recorded settings can be read by SQL."""
-    many.extra = "[board]\nanonymous = true"
-    many.significance = {"seed": 1, **GREATER, "candidate": "s1"} if candidate else {"seed": 1}
-    if candidate:
-        assert "names a participant, and the task is anonymous" in registry("run", many.write(), exit_code=3).stderr
-        return
-    scored(many)
-    told = registry("compare", "--alternative", "greater", "--candidate", "s1", exit_code=3).stderr
-    assert "candidate names a participant" in told
-    assert 'kind = "baseline"' in told
-
-
-def test_a_task_with_a_candidate_is_not_hidden(many, registry, scored):
-    many.significance = {"seed": 1, **GREATER, "candidate": "s1"}
-    scored(many)
-    assert "significance.candidate names a participant" in registry("hide", "small", exit_code=3).stderr
-
-
-def test_a_hidden_task_takes_no_manifest_with_a_candidate(many, registry, scored):
-    scored(many)
-    registry("hide", "small")
-    many.significance = {"seed": 1, **GREATER, "candidate": "s1"}
-    many.write()
-    for command in ("apply", "run"):
-        assert "significance.candidate names a participant" in registry(command, many.manifest, exit_code=3).stderr
-
-
-def test_hidden_names_are_in_no_settings_of_earlier_comparisons(many, registry, scored):
-    """Neither of the first time, nor of a task that was hidden and shown before and has its salt."""
-    many.systems["Quillmark"] = many.systems.pop("s1")
-    scored(many)
-    registry("hide", "small")
-    registry("reveal", "small")
-    registry("compare", "--alternative", "greater", "--candidate", "Quillmark")
-    assert "registry compare small" in registry("hide", "small").stderr
-    for table in ("comparison", "run", "task", "event", "latest_comparison", "pairwise"):
-        with suppress(KeyError):
-            assert "Quillmark" not in registry("query", f"SELECT * FROM {table}", "--format", "json").stdout, table
-    registry("compare", "small")
-    assert len(registry("board", "--format", "json").json) == 9
-
-
 def test_families_of_boards_with_and_without_the_candidate_are_verified(many, registry, scored):
-    for name in ("s1", "s2"):
-        write(many, f"{name}.tsv", many.systems[name])
-        many.extra += f'[[submit]]\nfile = "{name}.tsv"\nsystem = "t{name}"\ntrack = "open"\n'
+    add_track(many)
     scored(many)
     for candidate in ("s4", "ts1"):
         registry("compare", "--alternative", "greater", "--candidate", candidate, "--family", "task")
-    registry("verify")
-
-
-def test_a_purged_candidate_has_another_name(many, registry, scored):
-    many.systems["Quillmark"] = many.systems.pop("s1")
-    scored(many)
-    for name in ("Quillmark", "Quillmark/Quillmark"):
-        registry("compare", "--alternative", "greater", "--candidate", name)
-    registry("purge", "small", "Quillmark", "--reason", "asked for", "--yes")
-    assert "Pairs with the candidate 'purged-1'" in " ".join(registry("board", "--format", "table").stdout.split())
-    assert "Quillmark" not in registry("query", "SELECT request FROM comparison", "--format", "json").stdout
     registry("verify")
 
 
