@@ -185,6 +185,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
         raise InputError(f"correction {correction.name!r} needs the draws of {' or '.join(STEP_DOWN)}, and {test!r} "
                          "has none; take holm")
+    if test.is_one_sided and significance.alternative != "two-sided":
+        raise InputError(f"{test!r} takes its direction from the data, so it has no declared one; leave alternative "
+                         "and candidate out, or take bootstrap")
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):

@@ -18,6 +18,7 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.directions import has_one_sided
 from registry.significance import (
     TESTS,
     Bootstrap,
@@ -262,7 +263,7 @@ def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[
     settings, pairs = case.request.significance, math.comb(len(case.board.members), 2)
     if advised is None or not advised.swaps_units or not pairs or settings.runs == "random":
         return []
-    two_sided = settings.alternative == "two-sided"
+    two_sided = not has_one_sided(case.board.members, settings)
     needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=two_sided)
     unit = settings.unit or "item"
     return [too_few_units(matrix.n_units, needed, unit, two_sided=two_sided)] if matrix.n_units < needed else []

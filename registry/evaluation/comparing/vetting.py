@@ -13,6 +13,7 @@ from registry.errors import InputError, counted, together
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, clusters_of, load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.directions import check_candidate, explain_refusal
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
@@ -84,14 +85,20 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     """Look at every board whose comparison is not there yet.
 
     Raises:
-        UnknownNameError: The test or the correction is not known.
+        UnknownNameError: The test, the correction or the candidate is not known.
+        InputError: Several systems have the candidate's name.
         MismatchError: A submission is not scored yet.
     """
     vetted, room = Vetted(), request.execution.memory // _KEPT
-    for key in compared_keys(connection, task_row, request):
+    keys = compared_keys(connection, task_row, request)
+    check_candidate([key.members for key in keys], request.significance)
+    for key in keys:
         digest = key.digest(request)
         of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
         vetted.boards.append(of)
+        if reason := explain_refusal(key.members, request.significance):
+            vetted.refusals.append(InputError(f"{key.name}: {reason}", category="board"))
+            continue
         if of.there is not None:
             continue
         try:

@@ -13,7 +13,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold
 from registry.evaluation.ingest.gold_items import check_names
-from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, told
+from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, refuse_candidate, told
 from registry.evaluation.ingest.mistakes.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
@@ -221,6 +221,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
     values |= (hiding := declared_hiding(manifest, row))
+    refuse_candidate(manifest, row, hiding)
     values |= (salt := draw_salt(row, hiding, gold=manifest.release.gold))
     if row is None:
         if "seed" not in values:

@@ -40,7 +40,7 @@ def test_signature_identifies_the_comparison(task, undone):
     assert signature.startswith("acc|task:small@1|set:test|n:6/3c|gold:")
     assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
     others = []
-    for option in ({"alpha": 0.01}, {"unit": "item"}, {"alternative": "greater"}, {"test": "sign"}):
+    for option in ({"alpha": 0.01}, {"unit": "item"}, {"alternative": "greater", "candidate": "a"}, {"test": "sign"}):
         registry.compare(**option)
         others.append(registry.boards[0].signature)
     assert "|n:6|" in others[1]
