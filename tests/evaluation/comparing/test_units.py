@@ -58,6 +58,17 @@ def design_effects_of(task):
     return found
 
 
+def write_two_test_sets(task):
+    """Write a task of which test set `test` declares documents and `dev` none; gives the manifest."""
+    task.extra = second_test_set("gold.dev.tsv", 'file = "systems/{system}.tsv"')
+    task.test_set["name"] = "test"
+    manifest = task.write()
+    (task.folder / "gold.dev.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
+    submit = '[[submit]]\nfile = "systems/{system}.tsv"\n'
+    manifest.write_text(manifest.read_text().replace(submit, f'{submit}test_set = "test"\n', 1))
+    return manifest
+
+
 def test_declared_clusters_are_the_unit(many, registry, scored):
     scored(many)
     rows = pairs()
@@ -99,12 +110,7 @@ def test_items_are_tested_only_if_that_is_written_out(many, registry):
 
 def test_every_test_set_has_its_own_unit(many, registry):
     """One declares documents; the other has none, and its items are the units."""
-    many.extra = second_test_set("gold.dev.tsv", 'file = "systems/{system}.tsv"')
-    many.test_set["name"] = "test"
-    manifest = many.write()
-    (many.folder / "gold.dev.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in many.gold.items()))
-    submit = '[[submit]]\nfile = "systems/{system}.tsv"\n'
-    manifest.write_text(manifest.read_text().replace(submit, f'{submit}test_set = "test"\n', 1))
+    manifest = write_two_test_sets(many)
     told = registry("run", manifest).stderr
     rows = pairs()
     for name, unit, n, moves in (("test", "cluster", 20, by_document),
@@ -122,6 +128,16 @@ def test_every_test_set_has_its_own_unit(many, registry):
     (unit,) = {row["unit"] for row in registry("study", "macro-average", "small", "--show", "pairs", "--format",
                                                "json").json}
     assert unit == "cluster and item"
+
+
+def test_a_family_of_test_sets_with_other_units_is_verified(many, registry):
+    """One p-value is by document, the other by item, and both are corrected together."""
+    many.significance["family"] = "task"
+    manifest = write_two_test_sets(many)
+    registry("run", manifest)
+    assert {(row["test_set"], row["unit"], row["family_size"]) for row in pairs()} == {
+        ("test", "cluster", 72), ("dev", "item", 72)}
+    assert "all is well" in registry("verify").stderr
 
 
 @pytest.mark.parametrize(("test", "unit"), [("mcnemar", "item"), ("response-permutation", "response")])
@@ -155,16 +171,16 @@ def test_fisher_is_refused_with_its_own_unit(many, registry, scored):
     assert 'fisher tests single responses; take permutation or bootstrap, or write unit = "response"' in refused
 
 
-@pytest.mark.parametrize(("documents", "needed"), [(5, True), (6, False)])
-def test_five_clusters_can_show_nothing_and_that_is_said_before(task, registry, documents, needed):
+@pytest.mark.parametrize(("documents", "needed"), [(2, True), (3, True), (4, True), (5, True), (6, False)])
+def test_below_six_clusters_the_plan_warns_that_nothing_can_be_significant(task, registry, documents, needed):
     """The smallest two-sided p-value of five clusters is 2 / 2^5 = 0.0625, and that of six 2 / 2^6 = 0.03125."""
     task.gold = {f"i{n}": "x" for n in range(30)}
     task.documents = {k: f"d{n % documents}" for n, k in enumerate(task.gold)}
     task.systems = {"a": dict(task.gold), "b": dict.fromkeys(task.gold, "y")}
     task.submission["options"] = {"columns": ["item", "label"], "unknown": "accept"}
     lines = registry("run", task.write()).stderr.splitlines()
-    sentence = ("With 5 clusters no p-value can be below 0.0625, so no difference can be significant here: that needs "
-                "6 or more")
+    sentence = (f"With {documents} clusters no p-value can be below {2.0 ** (1 - documents):g}, so no difference can "
+                "be significant here: that needs 6 or more")
     said = [n for n, line in enumerate(lines) if sentence in line]
     assert len(said) == needed
     assert all(n < lines.index(next(line for line in lines if line.startswith("comparisons: "))) for n in said)
