@@ -213,7 +213,7 @@ def test_studies_take_clusters_for_units(many, registry, scored):
     def rows(*command):
         return registry(*command, "--format", "json").json
 
-    for command in (("effects",), ("best",), ("study", "power"), ("effects", "--margin", "0.1")):
+    for command in (("effects",), ("best",), ("study", "power", "small"), ("effects", "--margin", "0.1")):
         declared, by_item, by_cluster = (
             rows(*command, *unit) for unit in ((), ("--unit", "item"), ("--unit", "cluster")))
         assert declared == by_cluster, command
