@@ -170,7 +170,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
-    test, overall = _tests(significance)
+    test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
         others = [name for name, known in TESTS.items() if unit in known.units]
@@ -226,8 +226,13 @@ def unit_of(significance: Significance, test_set: str, cluster: str | None) -> U
                      "were independent")
 
 
-def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the tests; one of pairs that is asked for as one of all systems is known by name, and the reverse too."""
+def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
+    """Build the tests of pairs and of all systems, whether or not other settings fit them.
+
+    Raises:
+        UnknownNameError: A test is not known.
+        InputError: A test of pairs is named as one of all systems, or the reverse.
+    """
     if name_of(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems at once: name it in overall (--overall), beside a "
                          f"test of pairs; known: {', '.join(sorted(TESTS))}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.errors import InputError
 from registry.evaluation.comparing.directions import OBSERVED
-from registry.evaluation.resolve import resolve_significance
+from registry.evaluation.resolve import build_tests, resolve_significance
 from registry.manifest import (
     DRAWS,
     MOST_DRAWS,
@@ -54,7 +54,7 @@ class Request:
         """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
         asked = json.loads(request)
         settings = Significance.model_validate(asked["significance"])
-        is_one_sided = settings.alternative != "two-sided" or resolve_significance(settings)[0].is_one_sided
+        is_one_sided = settings.alternative != "two-sided" or build_tests(settings)[0].is_one_sided
         return cls(settings, {}, asked["rank_baselines"], asked.get("rank_late", True),
                    execution=execution or Execution(), intervals="intervals" in asked,
                    has_direction="direction" in asked or not is_one_sided)
@@ -66,7 +66,7 @@ class Request:
     @property
     def alternative(self) -> str:
         """The alternative of one board's request; observed if the test takes its direction from the data."""
-        is_observed = self.has_direction and resolve_significance(self.significance)[0].is_one_sided
+        is_observed = self.has_direction and build_tests(self.significance)[0].is_one_sided
         return OBSERVED if is_observed else self.significance.alternative
 
     @property
