@@ -43,7 +43,8 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
         clusters: The cluster of each item, such as its document: these are then swapped or resampled as wholes.
         missing: What is done about items to which a system has no answer (None, nan): `reject` it, count them as the
             `worst`, `drop` them for all systems, or for its `own` score alone.
-        settings: Of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `alternative`, `resamples`,
+        settings: Of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `resamples`,
+            `alternative` (`"greater"` with `candidate`, the system that others are compared with one-sided),
             `seed` (1 unless given), `confidence`, `unit`, `runs`, ...
 
     Raises:

@@ -137,9 +137,9 @@ class Signature(_Line):
 
     `identity` has the first digits of the digest of the comparison's content, `gold` of that of the gold annotations;
     `n_clusters` is given where clusters are the units, `strata` where units are drawn within them, and `seed` where
-    something was drawn. `version` is the program's. `family_size` is the number of pairs that p-values are corrected
-    over, and `n_boards` that of the boards that they are of. `plugins` are the versions of the packages that metric and
-    reader come from, by name.
+    something was drawn. `alternative` is `observed` if the test takes its direction from the data. `version` is the
+    program's. `family_size` is the number of pairs that p-values are corrected over, and `n_boards` that of the boards
+    that they are of. `plugins` are the versions of the packages that metric and reader come from, by name.
     """
 
     metric: str

@@ -32,7 +32,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "answer_ids content gold_items last_document mistakes", "join", "parsed_cache remarks",
         "context", "declared gold", "hiding submissions", "apply"],
     "registry.evaluation.comparing": [
-        "contingency leaderboard_key settings", "board_keys", "board_statistics families",
+        "contingency directions leaderboard_key", "settings", "board_keys", "board_statistics families",
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
@@ -82,7 +82,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "competition detailed_results pull_request submission_list submitted_files wheels yaml",
         "download scoring_program", "start", "bundle"],
     "registry.leaderboards": [
-        "comparison decisions families items scores", "intervals", "leaderboard stale",
+        "comparison decisions families items scores", "directions intervals", "leaderboard stale",
         "details ladders place sentences states stored", "load", "choose snapshot", "site"],
     "registry.leaderboards.states": ["history", "corrections", "differences"],
     "registry.leaderboards.site": ["across changes unshown"],

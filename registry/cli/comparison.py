@@ -29,8 +29,11 @@ Resamples = Annotated[str | None, typer.Option("--resamples", rich_help_panel=TE
     "Random draws, where a test needs them; auto: as many as decisions need."))]
 Seed = Annotated[int | None, typer.Option("--seed", rich_help_panel=TEST, help="Of the random draws.")]
 Alternative = Annotated[str | None, typer.Option("--alternative", rich_help_panel=TEST, help=(
-    "two-sided, greater (the better system is better) or less."))]
-Unit = Annotated[str | None, typer.Option("--unit", rich_help_panel=TEST, help="item, cluster, or response.")]
+    "two-sided, or greater: pairs with a baseline (or the candidate) one-sided."))]
+Candidate = Annotated[str | None, typer.Option("--candidate", rich_help_panel=TEST, metavar="SYSTEM", help=(
+    "With --alternative greater: test whether this system is better, named as system or team/system."))]
+Unit = Annotated[str | None, typer.Option("--unit", rich_help_panel=TEST, help=(
+    "item, cluster, or response; clusters are the default if the test set declares any."))]
 Alpha = Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help="The level of significance.")]
 Correction = Annotated[str | None, typer.Option("--correction", autocompletion=names.corrections, help=(
     "Of the p-values of all pairs: `registry list corrections`."), rich_help_panel=TEST)]
@@ -85,8 +88,8 @@ def score(
 
 def compare(
     context: typer.Context, task: TaskName = None, metric: MetricAlias = None, test: Test = None,
-    resamples: Resamples = None, seed: Seed = None, alternative: Alternative = None, unit: Unit = None,
-    alpha: Alpha = None, correction: Correction = None, family: Family = None, strata: Strata = None,
+    resamples: Resamples = None, seed: Seed = None, alternative: Alternative = None, candidate: Candidate = None,
+    unit: Unit = None, alpha: Alpha = None, correction: Correction = None, family: Family = None, strata: Strata = None,
     runs: Runs = None, overall: Overall = None, resolve: Resolve = None, workers: Workers = None,
     cluster: Cluster = None, memory: Memory = None, db: Db = None, format_: OutputFormat = None, actor: Actor = None,
     dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False,
@@ -101,7 +104,7 @@ def compare(
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
-             "resolve": resolve,  # and a kind of family, or the names of its metrics and boards
+             "resolve": resolve, "candidate": candidate,  # and a kind of family, or the names of metrics and boards
              "family": family[0] if family and family in (["board"], ["task"]) else family}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))

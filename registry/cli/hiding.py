@@ -76,10 +76,15 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
         (row,) = catalog.tasks(session.connection, task)
         set_hiding(session.connection, journal, row, column, until)
         found = teams(session.connection)
-        has_old_boards = until is not None and row.salt is None and has_row(
-            session.connection, f"comparison JOIN test_set USING (test_set_id) WHERE task_id = {row.task_id}")
+        boards = f"comparison JOIN test_set USING (test_set_id) WHERE task_id = {row.task_id}"
+        with_candidate = f"{boards} AND json_extract_string(request, '$.significance.candidate') IS NOT NULL"
+        has_old_boards = until is not None and row.salt is None and has_row(session.connection, boards)
+        has_candidate = column == "anonymous_until" and until is not None and has_row(
+            session.connection, with_candidate)
     say_end(changed=journal.changed, dry_run=dry_run)
     if has_old_boards:
         say(f"note: the ids of earlier boards confirm guesses at names, so these boards are hidden; `registry compare "
             f"{task}` makes new ones")
+    elif has_candidate:
+        say(f"note: boards whose settings name a candidate are hidden; `registry compare {task}` makes new ones")
     return found

@@ -13,7 +13,7 @@ from registry.direct.columns import Column, aligned, check_complete, chosen_of, 
 from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers
 from registry.direct.kinds import forms_of, plain
-from registry.errors import InputError, suggest
+from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.scored import system_and_team
 from registry.manifest import Significance, significance_with
 from registry.manifest.fields import Missing
@@ -87,14 +87,15 @@ def made_of(asked: Asked) -> Made:
         copies[paths[name]] = whose[name]
     declared = declared_metric(metric, asked.metric or "")
     package = package_of(metric.name)
+    names = called(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},
         "test_set": [table], "submission": {"missing": asked.missing},
         "metric": [declared | {"options": form.metric_options() | declared.get("options", {})}],
-        "significance": _settings(asked.settings, clustered=of_items is not None),
+        "significance": _settings(asked.settings, names, clustered=of_items is not None),
         "submit": list(entries_of(paths)),
     }, files, {}, copies=copies)
-    return Made(folder, called(columns))
+    return Made(folder, names)
 
 
 def _gold(gold: Any) -> Column:
@@ -161,15 +162,22 @@ def _only(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
     return kinds[0]
 
 
-def _settings(given: Mapping[str, Any], *, clustered: bool) -> dict[str, Any]:
-    """Settings of significance, checked; clusters are units where they are given."""
+def _settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
+    """Settings of significance, checked.
+
+    The candidate is written as the task calls it; `names` are what the user calls each system.
+    """
     unknown = [name for name in given if name not in Significance.model_fields]
     if unknown:
         raise InputError(f"unknown setting {unknown[0]!r}; {suggest(unknown[0], Significance.model_fields)}")
-    chosen = {"seed": SEED, **({"unit": "cluster"} if clustered else {}),
-              **{name: value for name, value in given.items() if value is not None}}
+    chosen = {"seed": SEED, **{name: value for name, value in given.items() if value is not None}}
     if chosen.get("unit") == "cluster" and not clustered:
         raise InputError("unit='cluster' needs clusters=, the cluster of each item")
+    if "candidate" in chosen:
+        task_names = {name: system for system, name in names.items()}
+        if chosen["candidate"] not in task_names:
+            raise UnknownNameError("candidate", str(chosen["candidate"]), task_names)
+        chosen["candidate"] = task_names[chosen["candidate"]]
     significance_with(Significance(), chosen)
     return chosen
 

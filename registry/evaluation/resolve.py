@@ -18,6 +18,7 @@ from registry.manifest import Manifest, Root, Significance, Submit, TestSet, sto
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
+from registry.significance.base import Unit
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, name_of, parse
 
@@ -169,7 +170,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
-    test, overall = _tests(significance)
+    test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
         others = [name for name, known in TESTS.items() if unit in known.units]
@@ -184,6 +185,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
         raise InputError(f"correction {correction.name!r} needs the draws of {' or '.join(STEP_DOWN)}, and {test!r} "
                          "has none; take holm")
+    if test.is_one_sided and significance.alternative != "two-sided":
+        raise InputError(f"{test!r} takes its direction from the data, so it has no declared one; leave alternative "
+                         "and candidate out, or take bootstrap")
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
@@ -195,8 +199,40 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     return test, overall
 
 
-def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the tests; one of pairs that is asked for as one of all systems is known by name, and the reverse too."""
+def unit_of(significance: Significance, test_set: str, cluster: str | None) -> Unit:
+    """Return the unit of a test set's boards.
+
+    Items of one cluster are not independent. So clusters are the unit if the test set declares them, unless another
+    unit is written out.
+
+    Args:
+        significance: The settings.
+        test_set: The name of the test set.
+        cluster: The attribute that groups its items; None if it declares none.
+
+    Raises:
+        InputError: The test set declares clusters, and the test is one of single items or responses.
+    """
+    if significance.unit is not None:
+        return significance.unit
+    test, _ = resolve_significance(significance)
+    unit = test.units[0]
+    if cluster is None:
+        return unit
+    if unit == "item" and "cluster" in test.units:
+        return "cluster"
+    raise InputError(f"test set {test_set!r} declares clusters ({cluster}), and {test!r} tests single {unit}s; take "
+                     f'permutation or bootstrap, or write unit = "{unit}" (--unit {unit}) to test {unit}s as if they '
+                     "were independent")
+
+
+def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
+    """Build the tests of pairs and of all systems, whether or not other settings fit them.
+
+    Raises:
+        UnknownNameError: A test is not known.
+        InputError: A test of pairs is named as one of all systems, or the reverse.
+    """
     if name_of(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems at once: name it in overall (--overall), beside a "
                          f"test of pairs; known: {', '.join(sorted(TESTS))}")

@@ -34,8 +34,6 @@ def task_folder(guess: Guess, metric: Metric, asked: Asked, test: str | None = N
         test_set["cluster"] = guess.cluster
     usual = "crossed" if asked.runs == "random" else _TESTS.get(guess.reader.gives, "permutation")
     significance: dict[str, Any] = {"test": test or usual, **({"runs": asked.runs} if asked.runs else {})}
-    if guess.cluster:
-        significance["unit"] = "cluster"
     submission = {"missing": asked.missing, **({"options": common} if common else {})}
     submits = [_submit(system, options, common, places[system.name])
                for system, options in zip(guess.systems, readers, strict=True)]

@@ -28,3 +28,4 @@ class Comparison(NamedTuple):
     statistic: float | None
     degrees: int | None
     p_value: float | None
+    cluster: str | None = None  # the attribute that groups items; None if the test set declares none

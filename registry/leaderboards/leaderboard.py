@@ -104,6 +104,7 @@ class Leaderboard:
         decimals: How many of scores and their differences people see; ranks and decisions rest on all.
         about: What the task says of itself, on one line.
         intervals: By what its intervals are made.
+        direction: Which pairs are tested one-sided, and why.
     """
 
     task: str
@@ -126,6 +127,7 @@ class Leaderboard:
     decimals: int = DECIMALS
     about: str = ""
     intervals: Intervals = NO_INTERVALS
+    direction: str = ""
 
     @property
     def key(self) -> LeaderboardKey:

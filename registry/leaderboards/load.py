@@ -9,8 +9,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Floats
+from registry.evaluation.comparing.directions import OBSERVED
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
+from registry.leaderboards.directions import describe_direction
 from registry.leaderboards.families import StoredFamily, families_of, family_sentences
 from registry.leaderboards.intervals import intervals_of
 from registry.leaderboards.leaderboard import (
@@ -24,9 +26,11 @@ from registry.leaderboards.leaderboard import (
 from registry.leaderboards.sentences import sentences, separable
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
+from registry.significance import TESTS
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
+from registry.values import parse
 
 Places = Mapping[str, Floats]  # by the name of the board and the submission
 
@@ -101,13 +105,15 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | No
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
+    sides = describe_direction(comparison, request, rows, names) if decisions else ""
     over = () if comparison.n_systems == 1 else family_sentences(
         family, comparison.correction, comparison.alpha, comparison.family_size)
     intervals = intervals_of(comparison, request, scores=any(row["ci_low"] is not None for row in rows))
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
-                       sentences=(*said, *intervals.sentence(comparison), *over))
+                       direction=sides,
+                       sentences=(*said, *filter(None, [sides]), *intervals.sentence(comparison), *over))
 
 
 def _decisions(of: StoredBoard) -> Decisions:
@@ -122,6 +128,9 @@ def _decisions(of: StoredBoard) -> Decisions:
     columns["seed"] = np.ma.MaskedArray(np.full(len(a), comparison.seed), drawn)
     shared = {key: rows[0][key] for key in SHARED_KEYS} | {
         key: getattr(comparison, key) for key in ("test", "alternative", "correction", "family_size", "unit")}
+    if parse("test", TESTS, comparison.test).is_one_sided:
+        columns.pop("alternative", None)
+        shared["alternative"] = OBSERVED
     return Decisions(a, b, columns, shared, [{key: row[key] for key in ("system", "submission", "score")}
                                              for row in rows])
 

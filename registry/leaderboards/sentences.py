@@ -13,6 +13,7 @@ from registry.errors import counted
 from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.comparison import Comparison
 from registry.leaderboards.decisions import Decisions
+from registry.leaderboards.directions import takes_observed
 from registry.leaderboards.leaderboard import Ranks
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
@@ -52,6 +53,9 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
     said = [_counted(of, int(pairs.significant.sum()), ranks), *_OF_RANKS[ranks]]
+    if of.unit != "cluster" and of.cluster is not None:
+        said.append(f'{of.unit.capitalize()}s of one {of.cluster} are tested as if they were independent (unit = '
+                    f'"{of.unit}"): p-values may be too small, and intervals too narrow.')
     if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
         said.append(condition)
     if of.overall is not None and of.degrees is not None:
@@ -96,9 +100,8 @@ def _counted(of: Comparison, won: int, ranks: Ranks) -> str:
     correction = CORRECTIONS[of.correction]
     corrected = "uncorrected" if of.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
-    one_sided = _sided(of) or parse("test", TESTS, of.test).is_one_sided
     which = {"range": "; rank ranges are descriptive", "cluster": "; clusters are descriptive"}.get(ranks, "")
-    sure = "" if correction.controls == "family-wise error" and not one_sided else which
+    sure = "" if correction.controls == "family-wise error" and not takes_observed(of) else which
     units = tested_over(of, counted(of.n_units, of.unit))
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
@@ -131,7 +134,9 @@ def are_significant(won: int, differences: int) -> str:
 
 
 def _sided(of: Comparison) -> str:
-    return "" if of.alternative == "two-sided" else f", one-sided ({of.alternative})"
+    if takes_observed(of):
+        return ", one-sided in the observed direction"
+    return "" if of.alternative == "two-sided" else ", one-sided where declared"
 
 
 def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:

@@ -22,20 +22,25 @@ from registry.store.statistics import fetch_columns
 
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
-ALL_PAIRS = (*PAGE_PAIRS, "n_units", "log10_p", "p_low", "p_high", "statistic")
+ALL_PAIRS = (*PAGE_PAIRS, "alternative", "n_units", "log10_p", "p_low", "p_high", "statistic")
 NOT_COMPARED = "there is no comparison to show yet; `registry score` and `registry compare` make one"
 _VALUES = {key: key for key in ALL_PAIRS} | {
+    "alternative": "CASE WHEN asked.alternative = 'two-sided' THEN 0"  # its place in `_ALTERNATIVES`
+                   " WHEN (asked.alternative = 'greater') <> is_swapped THEN 1 ELSE 2 END",
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)", "ci_low": "ends.ci_low",
     "ci_high": "ends.ci_high"}
 _ENDS = """JOIN (SELECT * FROM difference_interval WHERE comparison_id IN :comparisons) AS ends
             USING (comparison_id, position)"""
+_REQUESTS = "JOIN (SELECT pair_request_id, alternative FROM pair_request) AS asked USING (pair_request_id)"
 _ROWS = text("""
     SELECT * FROM leaderboard WHERE task IN :tasks AND (:metric IS NULL OR metric = :metric)
     """).bindparams(bindparam("tasks", expanding=True))  # a join loses its order
 _SETTINGS = text("""
-    SELECT l.task, c.comparison_id, metric.better, c.test, c.alternative, c.unit, c.runs, c.alpha, c.correction,
+    SELECT l.task, c.comparison_id, metric.better, c.test, CASE  -- earlier programs' one-sided tests have no direction
+            WHEN c.alternative <> 'two-sided' AND NOT contains(coalesce(c.request, ''), '"direction":') THEN 'observed'
+            ELSE c.alternative END AS alternative, c.unit, c.runs, c.alpha, c.correction,
         c.resamples, c.seed, c.confidence, c.n_items, c.n_units, c.n_systems, c.family_size, c.signature,
-        o.test AS overall, o.statistic, o.degrees, o.p_value, c.request
+        o.test AS overall, o.statistic, o.degrees, o.p_value, c.request ->> '$.cluster' AS "cluster", c.request
     FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
     JOIN metric ON metric.metric_id = c.metric_id LEFT JOIN overall_result AS o ON o.comparison_id = c.comparison_id
     WHERE l.task IN :tasks""").bindparams(bindparam("tasks", expanding=True))
@@ -46,6 +51,7 @@ _REMARKS = text("""
     """).bindparams(bindparam("tasks", expanding=True))
 _LATE = text("SELECT submission_id FROM submission WHERE late")
 _ATTRIBUTES = text("SELECT submission_id, attributes FROM submission WHERE attributes <> '{}'")
+_ALTERNATIVES = np.array(["two-sided", "greater", "less"], dtype=object)
 _TEXTS = ("method", "note")  # of which there are few
 _COPIES = "submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1"
 
@@ -135,13 +141,15 @@ def _pairs(connection: Connection, numbers: Sequence[int], pairs: Sequence[str])
         SELECT comparison_pair.comparison_id, submission_a, submission_b, is_significant AS significant,
             {', '.join(f'{value} AS "{key}"' for key, value in values.items())}
         FROM comparison_pair JOIN pair_result USING (pair_result_id)
-            {_ENDS if 'ci_low' in pairs else ''}
+            {_ENDS if 'ci_low' in pairs else ''} {_REQUESTS if 'alternative' in pairs else ''}
         WHERE comparison_pair.comparison_id IN :comparisons
         ORDER BY comparison_pair.comparison_id, position""").bindparams(  # noqa: S608 - columns, of `_VALUES`
             bindparam("comparisons", list(numbers), expanding=True),
             *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
     for key, known in texts.items():  # one object of each text, not one in every row
         columns[key] = np.array([None, *known], dtype=object)[columns[key]]
+    if "alternative" in columns:
+        columns["alternative"] = _ALTERNATIVES[columns["alternative"]]
     return dict(_parted(columns, numbers))
 
 

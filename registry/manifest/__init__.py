@@ -1,6 +1,6 @@
 """What a task declares: frozen specifications read from one TOML file, unknown keys rejected."""
 
-from registry.manifest.fields import DRAWS, MOST_DRAWS, PRECISION
+from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root
 from registry.manifest.load import (
     declares_anonymity,
@@ -16,7 +16,7 @@ from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, 
 from registry.manifest.write import toml
 
 __all__ = [
-    "DRAWS", "MOST_DRAWS", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit",
-    "TestSet", "declares_anonymity", "load_manifest", "read_manifest", "significance_with", "stored_form",
-    "stored_manifest", "submit_entry", "system_facts", "toml",
+    "DRAWS", "MOST_DRAWS", "NAMES_PARTICIPANT", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root",
+    "Significance", "Submit", "TestSet", "declares_anonymity", "is_active", "load_manifest", "read_manifest",
+    "significance_with", "stored_form", "stored_manifest", "submit_entry", "system_facts", "toml",
 ]

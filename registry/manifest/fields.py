@@ -151,6 +151,18 @@ def check_until(value: Any) -> Any:
                          ) from None
 
 
+def check_system(text: str) -> str:
+    """Accept the name of a system, alone or after that of its team: `system`, `team/system`."""
+    for name in text.split("/", 1):
+        check_name(name)
+    return text
+
+
+def is_active(until: bool | datetime) -> bool:
+    """Return whether names or scores that are hidden until then are hidden now."""
+    return until.timestamp() > datetime.now(UTC).timestamp() if isinstance(until, datetime) else until
+
+
 def check_address(text: str) -> str:
     """Accept the address of a page."""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
@@ -183,6 +195,8 @@ USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs a
 # results. Beyond that "auto" draws until decisions are clear or p-values have a relative standard error of PRECISION,
 # and MOST_DRAWS at the most: those that a p-value at Holm's level for 100 systems needs for that.
 DRAWS, MOST_DRAWS, PRECISION = 10**5, 10**7, 0.1
+NAMES_PARTICIPANT = ("names a participant, and the task is anonymous; leave candidate out, and mark the system to beat "
+                     'by kind = "baseline"')
 
 Until = Annotated[bool | datetime, PlainValidator(check_until), PlainSerializer(
     lambda until: until if isinstance(until, bool) else until.isoformat(), return_type=bool | str)]

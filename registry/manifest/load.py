@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,7 @@ from pydantic_core import ErrorDetails
 from registry.errors import InputError, ManifestError, nearest, suggest, together
 from registry.identity import canonical_json
 from registry.manifest.about import SystemFacts
-from registry.manifest.fields import USUAL_TESTS, ContradictionsError
+from registry.manifest.fields import USUAL_TESTS, ContradictionsError, is_active
 from registry.manifest.spec import Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
@@ -75,7 +74,7 @@ def declares_anonymity(content: bytes) -> bool:
         until = board.get("anonymous", False)
     except (ValueError, RecursionError, AttributeError):  # what is no TOML is told without what stands there
         return False
-    return until.timestamp() > time.time() if isinstance(until, datetime) else bool(until)
+    return is_active(until) if isinstance(until, datetime) else bool(until)
 
 
 def stored_form(manifest: Manifest) -> str:
@@ -83,6 +82,7 @@ def stored_form(manifest: Manifest) -> str:
     tables = manifest.model_dump(mode="json", exclude={"submit"})
     later = [(tables["task"], key) for key in ("plugins", "cost_unit")]
     later += [(metric, key) for metric in tables["metric"] for key in ("title", "decimals")]
+    later += [(tables["significance"], "candidate")]
     for table, key in later:  # so that tasks without them are kept as ever
         if table[key] in (None, []):
             del table[key]
@@ -210,7 +210,8 @@ def system_facts(**given: Any) -> dict[str, Any]:
 def significance_with(declared: Significance, given: Mapping[str, Any]) -> Significance:
     """Replace settings of the declared significance by given ones.
 
-    Where other runs are given and no test, the usual test becomes that of these.
+    Where other runs are given and no test, the usual test becomes that of these. Given two-sided tests drop the
+    declared candidate.
 
     Raises:
         InputError: A given value is wrong.
@@ -218,7 +219,8 @@ def significance_with(declared: Significance, given: Mapping[str, Any]) -> Signi
     runs = given.get("runs", declared.runs)
     is_other = runs != declared.runs and runs in USUAL_TESTS and declared.test == USUAL_TESTS[declared.runs]
     usual = {"test": USUAL_TESTS[runs]} if is_other else {}
-    return _validated(Significance, declared.model_dump() | usual | dict(given))
+    none = {"candidate": None} if given.get("alternative") == "two-sided" else {}
+    return _validated(Significance, declared.model_dump() | usual | none | dict(given))
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -13,6 +13,7 @@ from registry.errors import suggest
 from registry.manifest.about import SystemFacts, Table, Task
 from registry.manifest.fields import (
     DRAWS,
+    NAMES_PARTICIPANT,
     USUAL_TESTS,
     Decimals,
     Heading,
@@ -30,6 +31,8 @@ from registry.manifest.fields import (
     check_attribute,
     check_family,
     check_resamples,
+    check_system,
+    is_active,
     no_equals,
     number,
 )
@@ -106,7 +109,8 @@ class Significance(Table):
     seed: Annotated[int, number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
     unit: Literal["item", "cluster", "response"] | None = None
     alpha: Annotated[float, number("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
-    alternative: Literal["two-sided", "greater", "less"] = "two-sided"
+    alternative: Literal["two-sided", "greater"] = "two-sided"
+    candidate: Annotated[str, AfterValidator(check_system)] | None = None
     correction: str = "holm"
     interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
     confidence: Annotated[float, number("a number above 0 and at most 1 - 1e-9",
@@ -137,6 +141,8 @@ class Significance(Table):
             yield "", "correction 'shaffer' takes the pairs of one board as a family; take holm, or family = 'board'"
         if self.family == "board" and self.correction == "gatekeeping":
             yield "", "correction 'gatekeeping' goes from board to board; take family = 'task', or name metrics"
+        if self.candidate is not None and self.alternative == "two-sided":
+            yield "candidate", "needs alternative = 'greater', for one-sided tests; set it, or leave candidate out"
 
 
 class Submit(SystemFacts):
@@ -243,6 +249,8 @@ class Manifest(Table):
             yield "significance.unit", f"is 'cluster', but test set {bare[0]!r} declares no cluster"
         if wrong := self.wrong_in_family(self.significance.family):
             yield "significance.family", wrong
+        if self.significance.candidate is not None and is_active(self.board.anonymous):
+            yield "significance.candidate", NAMES_PARTICIPANT
 
     def wrong_in_family(self, family: str | list[str]) -> str:
         """Say what in a family can be neither a metric nor a board, `"test, f1"`; empty where all may be."""

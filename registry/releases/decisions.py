@@ -33,8 +33,11 @@ def verify_decisions(connection: Connection) -> Iterator[Fault]:
             LEFT JOIN track ON track.track_id = comparison.track_id ORDER BY comparison_id"""):
         pairs = _columns(connection, """
             SELECT submission_a, submission_b, is_significant, p_adjusted, p_value,
-                if(is_swapped, -difference, difference) AS difference, if(is_swapped, -favours, favours) AS favours
-            FROM comparison_pair JOIN pair_result USING (pair_result_id)""", board.comparison_id)
+                if(is_swapped, -difference, difference) AS difference, if(is_swapped, -favours, favours) AS favours,
+                (alternative = 'two-sided' OR ((alternative = 'greater') <> is_swapped) = (
+                    if(is_swapped, -difference, difference) > 0)) AS agrees
+            FROM comparison_pair JOIN pair_result USING (pair_result_id)
+            JOIN pair_request USING (pair_request_id)""", board.comparison_id)
         family = json.loads(board.request).get("family", str(board.comparison_id))
         families.setdefault(canonical_json(family), []).append((board, pairs))
     for of_family in families.values():
@@ -63,7 +66,8 @@ def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
         for (board, pairs), of_board in zip(boards, adjusted, strict=True):
             yield from _differing("pair", board.id, "p_adjusted", pairs["p_adjusted"], of_board)
     for board, pairs in boards:
-        significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0)
+        significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0) & (
+            pairs["agrees"] == 1)
         yield from _differing("pair", board.id, "is_significant", pairs["is_significant"],
                               significant.astype(np.float64))
 

@@ -72,6 +72,7 @@ def pair_columns(rows: Sequence[dict[str, Any]], decimals: int) -> list[Column]:
         *([Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []),
         Column("n_discordant", "differing", plain, right=True), Column("shown_p", "p", right=True),
         Column("p_adjusted", "adjusted p", p_value, right=True, decided=is_significant), Column("method", "method"),
+        *([Column("alternative", "alternative")] if any(row["alternative"] != "two-sided" for row in rows) else []),
         Column("significant", "significant", lambda yes: "yes" if yes else "", decided=is_significant),
         *([Column("same_team", "team", lambda same: "same" if same else "")] if any(
             row["same_team"] for row in rows) else []),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
+from registry.evaluation.comparing.directions import OBSERVED
 from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.manifest.fields import Kind
 from registry.query.data_model import Thing
@@ -47,7 +48,7 @@ _LIMITS: dict[str, dict[str, Any]] = {
     **{key: {"minimum": 0, "maximum": 1} for key in _SHARES}, **{key: {"minimum": 1} for key in _FROM_1},
     **{key: {"minimum": 0} for key in _FROM_0},
     "remarks": {"items": {"type": "string"}},
-    "kind": {"enum": list(get_args(Kind))}, "alternative": {"enum": list(get_args(Alternative))},
+    "kind": {"enum": list(get_args(Kind))}, "alternative": {"enum": [*get_args(Alternative), OBSERVED]},
 }
 
 

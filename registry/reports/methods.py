@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from registry.errors import counted
+from registry.leaderboards.directions import takes_observed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.sentences import tested_over
 from registry.metrics import METRICS
@@ -49,9 +50,11 @@ def _tests(board: Leaderboard) -> str:
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
     units = tested_over(by, f"{by.unit}s")
+    sided = ("two-sided" if not board.direction else "one-sided in the observed direction" if takes_observed(by) else
+             "one-sided where a direction was declared")
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {by.alternative}. "
-            f"The null hypothesis of each: {test.null}.")
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {sided}. "
+            f"{board.direction}{' ' if board.direction else ''}The null hypothesis of each: {test.null}.")
 
 
 def _correction(board: Leaderboard) -> str:

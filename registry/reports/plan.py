@@ -38,8 +38,7 @@ def _warnings(plan: Plan) -> Iterator[str]:
                f"{plan.memory / 2**30:.1f} GiB that --memory allows")
     alike: dict[str, list[str]] = {}
     for board, needed in plan.of_few_units():
-        unit, sides = board.settings.unit or "item", board.settings.alternative
-        said = too_few_units(board.units, needed, unit, two_sided=sides == "two-sided")
+        said = too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
         alike.setdefault(said, []).append(board.key.name)
     for of in plan.hopeless():
         said = too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed)

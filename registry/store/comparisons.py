@@ -25,10 +25,12 @@ def latest_sequence(connection: Connection, **board: Any) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def compared_before(connection: Connection, **made: Any) -> set[int]:
-    """The submissions of the latest comparison of which these columns have these values."""
+def compared_before(connection: Connection, *, candidate: str | None, **made: Any) -> set[int]:
+    """The submissions of the latest comparison with this candidate of which these columns have these values."""
     table, standing = models.comparison, models.standing
-    latest = select(func.max(table.c.comparison_id)).select_from(table).filter_by(**made)
+    recorded = func.json_extract_string(table.c.request, "$.significance.candidate")
+    latest = select(func.max(table.c.comparison_id)).select_from(table).filter_by(**made).where(
+        recorded.is_not_distinct_from(candidate))
     return set(connection.execute(select(standing.c.submission_id).where(
         standing.c.comparison_id == latest.scalar_subquery())).scalars())
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.directions import has_one_sided
 from registry.significance import (
     TESTS,
     Bootstrap,
@@ -253,9 +254,9 @@ def _reading(case: Case, matrix: Matrix, what: str, advised: PairTest | None) ->
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
     said += _of_few_units(case, matrix, advised)
     said += _of_skewed_units(matrix, advised, case.request.significance.alpha)
-    if board.key.test_set.cluster_attribute is not None and unit != "cluster":
-        said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
-                    "and --unit cluster takes whole clusters.")
+    if (attribute := board.key.test_set.cluster_attribute) is not None and unit != "cluster":
+        said.append(f"{unit.capitalize()}s of one {attribute} are tested as if they were independent, because unit = "
+                    f'"{unit}"; `registry study dependence` shows the effect, and --unit cluster tests whole clusters.')
     said.append("Checks of normality (--show facts) inform and decide nothing: with many units they find departures "
                 "that t has long ceased to mind, and with few they find none.")
     return said
@@ -283,7 +284,7 @@ def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[
     settings, pairs = case.request.significance, math.comb(len(case.board.members), 2)
     if advised is None or not advised.swaps_units or not pairs or settings.runs == "random":
         return []
-    two_sided = settings.alternative == "two-sided"
+    two_sided = not has_one_sided(case.board.members, settings)
     needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=two_sided)
     unit = settings.unit or "item"
     return [too_few_units(matrix.n_units, needed, unit, two_sided=two_sided)] if matrix.n_units < needed else []

@@ -41,8 +41,8 @@ class Case:
 
     @property
     def request(self) -> Request:
-        """How the task is compared: the settings of significance with their seed, and who computes."""
-        return self.subject.request
+        """How the task is compared: the settings, with the seed and the unit of the first board, and who computes."""
+        return self.boards[0].key.with_unit(self.subject.request)
 
     @property
     def board(self) -> Board:
@@ -140,10 +140,10 @@ class BoardSubject:
         Raises:
             InputError: Systems are scored on different items.
         """
-        loaded = [board for key in self.keys if (board := load(connection, key, self.request.significance)) is not None]
+        loaded = [board for key in self.keys if (board := load(connection, key, self.request)) is not None]
         if len(loaded) < self.study.least_boards:
             return None
-        if self.study.by_response and self.request.significance.unit == "response":
+        if self.study.by_response and self.keys[0].with_unit(self.request).significance.unit == "response":
             loaded = [by_response(connection, board) for board in loaded]
         if not self.study.unequal:
             loaded = [even(board) for board in loaded]
@@ -198,7 +198,7 @@ def chosen_board(connection: Connection, task: TaskRow, request: Request, choice
     keys = chosen_keys(connection, task, request, choice)
     if len(keys) > 1:
         raise InputError(f"{len(keys)} boards are meant; choose one by --test-set and --track")
-    board = load(connection, keys[0], request.significance) if keys else None
+    board = load(connection, keys[0], request) if keys else None
     if board is None:
         raise MismatchError(f"no system of {task.slug} is scored; `registry submit` brings one in, and `registry "
                             "score` scores it")

@@ -113,5 +113,5 @@ def _ranked(connection: Connection, task_row: TaskRow, request: Request,
 
 def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:
     for key in list(board_keys(connection, task_row, request)):
-        if name in (None, key.name) and (board := load(connection, key, request.significance)) is not None:
+        if name in (None, key.name) and (board := load(connection, key, request)) is not None:
             yield board

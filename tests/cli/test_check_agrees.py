@@ -30,7 +30,8 @@ LIKELY = {  # what may well stand at a key
     "significance": {
         "test": list(TESTS), "unit": ["item", "cluster", "response"], "correction": list(CORRECTIONS),
         "strata": ["document", "domain"], "runs": ["random"], "overall": ["cochran", "friedman"],
-        "alternative": ["greater"], "interval": ["percentile", "bca"], "resolve": [1000]},
+        "alternative": ["greater"], "candidate": ["x", "cedar-1"], "interval": ["percentile", "bca"],
+        "resolve": [1000]},
     "submission": {"missing": MISSING, "tokens": ["warn"], "track": ["open"], "options": [{}]},
     "metric": {"name": list(METRICS), "options": [{}, {"type": "x"}, {"worst": 0.0}, {"best": 3}], "primary": [True]},
     "test_set": {"cluster": ["document", "domain"], "facets": [["document"], ["domain"]], "references": [[]],

@@ -26,6 +26,8 @@ def test_results_go_to_stdout_and_the_rest_to_stderr(task, registry):
 
 
 def test_the_contract_of_board_and_pairs(task, registry, scored):
+    """By item, so that the intervals are those of six independent items."""
+    task.significance["unit"] = "item"
     scored(task)
     board = registry("board", "small", "--format", "json").json
     assert [(r["rank"], r["rank_low"], r["rank_high"], r["cluster"], r["system"], r["submission"]) for r in board] == [

@@ -9,7 +9,11 @@ import pytest
 
 @pytest.fixture
 def first(scored, task):
-    """The small task after its first run; `registry diff` then holds later runs against it."""
+    """The small task after its first run; `registry diff` then holds later runs against it.
+
+    By item, as Cochran's test does not take its documents as units, and p = 0.5 is that of two items.
+    """
+    task.significance["unit"] = "item"
     scored(task)
 
 

@@ -67,6 +67,7 @@ def test_ranks_by_other_methods(task, registry, scored):
 
 def test_ranks_of_few_items_are_doubted_wherever_they_are_shown(task, registry, scored):
     """Before the work and once; six items let none of three pairs be significant: 3 * 2^(1 - 6) > 0.05."""
+    task.significance["unit"] = "item"  # it declares three documents
     scored(task)
     assert len(task.gold) == 6
     doubt = "6 units: ranks by bootstrap were seen to hold from 20 on"

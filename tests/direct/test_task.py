@@ -112,7 +112,7 @@ def test_runs_are_those_of_one_system():
 
 def test_clusters_are_units_unless_items_are_asked_for():
     declared = made_of(Asked(GOLD, {"a": A}, clusters=[1, 1, 2, 2, 3, 3])).folder.tables
-    assert (declared["test_set"][0]["cluster"], declared["significance"]) == ("cluster", {"seed": 1, "unit": "cluster"})
+    assert (declared["test_set"][0]["cluster"], declared["significance"]) == ("cluster", {"seed": 1})
     given = Asked(GOLD, {"a": A}, clusters=dict(enumerate("112233")),
                   settings={"unit": "item", "seed": 3, "alpha": None})
     assert made_of(given).folder.tables["significance"] == {"seed": 3, "unit": "item"}

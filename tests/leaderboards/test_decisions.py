@@ -10,12 +10,14 @@ from registry.store.database import Database
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("asked", [[], ["--test", "bootstrap", "--resamples", "200", "--alternative", "less"],
-                                   ["--test", "bootstrap", "--correction", "max-t", "--resamples", "200"]])
-@pytest.mark.parametrize("task", ["entities", "collocations"])
-def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, asked):
+@pytest.mark.parametrize("asked", [
+    [], ["--test", "bootstrap", "--resamples", "200", "--alternative", "greater", "--candidate"],
+    ["--test", "bootstrap(variant=berg-kirkpatrick-2012)", "--resamples", "200"],
+    ["--test", "bootstrap", "--correction", "max-t", "--resamples", "200"]])
+@pytest.mark.parametrize(("task", "candidate"), [("entities", "aspen-xl"), ("collocations", "t-score")])
+def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, candidate, asked):
     scored(ROOT / "sample_data" / task / "task.toml")
-    registry("compare", *asked)
+    registry("compare", *asked, *([candidate] if asked[-1:] == ["--candidate"] else []))
     path = tmp_path / "registry.duckdb"
     keys = [key for key in PAIR_KEYS if key != "same_team"]
     with duckdb.connect(str(path), read_only=True) as connection:

@@ -112,6 +112,7 @@ def declared(layout, folder, cluster):
     tables["submit"] = [submit for submit in tables["submit"] if submit.get("test_set", name) == name]
     if not cluster:
         tables["significance"].pop("unit", None)
+        tables["test_set"][0].pop("cluster", None)
     path = folder / "declared.toml"
     path.write_text(toml(tables))
     return path, tables

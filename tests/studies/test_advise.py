@@ -45,7 +45,7 @@ def test_right_and_wrong(task, scored, advice):
 
 
 def test_a_misuse_that_the_task_declares_is_told(task, registry):
-    task.significance["test"] = "t"
+    task.significance |= {"test": "t", "unit": "item"}
     said = registry("run", task.write()).stderr
     assert "t on units that are right or wrong" in said  # `compare` warns too
     said = registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout

@@ -18,7 +18,7 @@ def case_of(*matrices, resamples=1000):
         systems = [SimpleNamespace(name=f"t{k}/s{k}@1", team=f"t{k}", system=f"s{k}")
                    for k in range(matrix.statistics.shape[1])]
         attributes |= {system.name: {"team": system.team} for system in systems}
-        key = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
+        key = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None, with_unit=lambda asked: asked)
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
                                       key=key))
     asked = Request(Significance(alpha=0.05, confidence=0.95, resamples=resamples, seed=3), {})

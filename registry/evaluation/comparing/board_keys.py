@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
 from registry.errors import MismatchError
+from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
+from registry.evaluation.resolve import unit_of
 from registry.identity import digest_json, salt_digest
+from registry.manifest import significance_with
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
@@ -72,9 +75,25 @@ class BoardKey:
         """The digest of the gold that signatures show, salted if the task hides or has hidden something."""
         return salt_digest(self.gold.digest, self.task.salt)
 
+    def with_unit(self, request: Request) -> Request:
+        """Return the request with the unit of this board, as `unit_of` defines it.
+
+        Raises:
+            InputError: The test set declares clusters, and the test is one of single items or responses.
+        """
+        unit = unit_of(request.significance, self.test_set.name, self.test_set.cluster_attribute)
+        return replace(request, significance=significance_with(request.significance, {"unit": unit}))
+
     def request(self, request: Request) -> Request:
-        """What is asked of this board, with numbers in the place of `resamples = "auto"`."""
+        """What is asked of this board, with its unit, and numbers in the place of `resamples = "auto"`.
+
+        A board without the candidate is two-sided, and does not record the candidate.
+        """
+        request = self.with_unit(request)
         own = math.comb(len(self.members), 2)
+        settings = request.significance
+        if settings.alternative != "two-sided" and request.has_direction and not has_one_sided(self.members, settings):
+            request = replace(request, significance=significance_with(settings, {"alternative": "two-sided"}))
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
     def asked(self, request: Request) -> dict[str, Any]:
@@ -83,6 +102,7 @@ class BoardKey:
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
                 "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
+                **_direction(request),
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
@@ -103,10 +123,19 @@ class BoardKey:
                               for m in self.members),
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
-            "rank_baselines": request.rank_baselines,
+            "rank_baselines": request.rank_baselines, **_direction(request),
             **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
             **({} if self.family is None else {"family": [self.family.digests, self.family.absent]}),
         }), self.task.salt)
+
+
+def _direction(request: Request) -> dict[str, str]:
+    """Return where one-sided tests get their direction from; nothing if there are none."""
+    if not request.has_direction:
+        return {}
+    if request.alternative == OBSERVED:
+        return {"direction": OBSERVED}
+    return {} if request.alternative == "two-sided" else {"direction": "declared"}
 
 
 def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
+from registry.evaluation.comparing.settings import Request
 from registry.evaluation.ingest.gold_items import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
@@ -57,18 +58,19 @@ class Board:
     rounded_ties: int = 0
 
 
-def load(connection: Connection, key: BoardKey, settings: Significance, most: int = 2**30) -> Board | None:
+def load(connection: Connection, key: BoardKey, request: Request, most: int = 2**30) -> Board | None:
     """Load a board's statistics; None where no item is left of it.
 
     Args:
         connection: To read from.
         key: The board.
-        settings: What it is tested by.
+        request: What it is tested by.
         most: The bytes that statistics may take in memory; more are in a temporary file.
 
     Raises:
         InputError: Clusters are asked for, but the test set declares none; or strata that items do not have.
     """
+    settings = key.with_unit(request).significance
     if settings.unit == "cluster" and key.test_set.cluster_attribute is None:
         raise InputError(f"test set {key.test_set.name!r} declares no cluster, the item attribute that "
                          "groups its items; add the key cluster to its [[test_set]], or take items for units")
@@ -195,6 +197,12 @@ def _numbered(connection: Connection, key: BoardKey, attribute: str, item_ids: I
         raise InputError(f"{counted(len(lacking), f'item {of} has', f'items {of} have')} no attribute {attribute!r}")
     _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
     return numbers.astype(np.int64)
+
+
+def clusters_of(connection: Connection, board: Board, attribute: str) -> Ints:
+    """Return the number of each item's cluster, [items], where items of one cluster share the attribute's value."""
+    first, _ = catalog.item_ids(connection, board.key.gold.gold_revision_id)
+    return _numbered(connection, board.key, attribute, first + board.items)
 
 
 def _groups(connection: Connection, key: BoardKey, settings: Significance,

@@ -113,7 +113,8 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
     if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too
         boards = {of.digest: new[of.digest] if of.there is None else of.taken(connection, request) for of in vetted}
         some = {digest: board for digest, board in boards.items() if board is not None}
-        made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request), strict=True))
+        made = dict(zip(some, compare_boards(
+            connection, journal, list(some.values()), [request] * len(some)), strict=True))
     shown = []
     for of in vetted:
         key, there = of.key, of.there
@@ -132,16 +133,21 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
 
 
 def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board],
-                   request: Request) -> list[Comparing]:
+                   requests: Sequence[Request]) -> list[Comparing]:
     """Test all pairs of the boards of one family, and decide them.
 
     What is drawn for a board takes no more than its share of the memory.
+
+    Args:
+        connection: In a transaction.
+        journal: Of the command.
+        boards: The boards.
+        requests: The request of each board; recorded ones of a family can differ in unit and alternative.
     """
-    execution = replace(request.execution, memory=request.execution.memory // len(boards))
-    request = replace(request, execution=execution)
     of_boards = []
-    for board in boards:
-        here = board.key.request(request)
+    for board, request in zip(boards, requests, strict=True):
+        execution = replace(request.execution, memory=request.execution.memory // len(boards))
+        here = board.key.request(replace(request, execution=execution))
         board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
         test, _ = resolve_significance(here.significance)
         of_boards.append(BoardResults(connection, journal, board, here, test))
@@ -180,10 +186,11 @@ class Comparing:
         results, n_computed = pairs.results, int(pairs.computed.sum())
         compared.pairs_computed += n_computed
         compared.pairs_found += len(results) - n_computed
-        significant = (decisions.adjusted <= self.of.settings.alpha) & (
-            results["favours"] * results["difference"] > 0)
         a, b = pairs.canonical.T
         ahead = results["difference"] > 0
+        is_against = self.of.sides * np.where(ahead ^ pairs.is_swapped, 1, -1) < 0  # matters for alpha above 0.5
+        significant = (decisions.adjusted <= self.of.settings.alpha) & ~is_against & (
+            results["favours"] * results["difference"] > 0)
         wins = np.zeros((len(board.members),) * 2, dtype=bool)
         wins[a, b], wins[b, a] = significant & ahead, significant & ~ahead
         intervals = BoardIntervals(self.of)
@@ -209,13 +216,14 @@ class Comparing:
     def _keep_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, drawn: bool) -> int:
         board, key, settings, request = self.of.board, self.of.board.key, self.of.settings, self.of.request
         methods = {METHODS[code] for code in np.unique(self.of.pairs.results["method"])}
+        alternative = request.alternative
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
             gold=short(key.gold_digest),
-            test=repr(self.of.test), alternative=settings.alternative,
+            test=repr(self.of.test), alternative=alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family.n_pairs,
             alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
@@ -224,7 +232,7 @@ class Comparing:
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
             "facet": key.facet_name, "metric_id": key.metric.metric_id, "alias": key.metric.alias,
-            "test": repr(self.of.test), "alternative": settings.alternative, "unit": settings.unit,
+            "test": repr(self.of.test), "alternative": alternative, "unit": settings.unit,
             "alpha": settings.alpha, "correction": settings.correction, "resamples": settings.draws,
             "seed": settings.seed, "interval": settings.interval, "confidence": settings.confidence,
             "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),

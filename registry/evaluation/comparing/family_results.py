@@ -145,5 +145,5 @@ def _draws(of: BoardResults) -> Draws:
     """The joint draws of all pairs of a board."""
     pairs = of.pairs
     draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
-                     of.request.of_pairs, of.test.name)
+                     of.request.of_pairs, of.test.name, of.sides)
     return replace(draws, observed=np.where(np.isnan(pairs.results["p_value"]), np.nan, draws.observed))

@@ -17,10 +17,11 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats, Ints
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import PairTest
-from registry.significance.base import FLIPPED, METHODS, Alternative
+from registry.significance.base import METHODS, Alternative
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.log.journal import Journal
@@ -120,14 +121,17 @@ class BoardResults:
 
     def _by_alternative(self, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         """The chosen pairs by the alternative that is tested of them in their canonical direction."""
-        alternative = self.settings.alternative
-        if alternative == FLIPPED[alternative]:
-            yield alternative, chosen
-            return
-        swapped = self.pairs.is_swapped[chosen]
-        for of_kind, side in ((chosen[~swapped], alternative), (chosen[swapped], FLIPPED[alternative])):
-            if len(of_kind):
-                yield side, of_kind
+        sides = np.where(self.pairs.is_swapped, -self.sides, self.sides)[chosen]
+        for alternative, side in SIDES.items():
+            if len(of_kind := chosen[sides == side]):
+                yield alternative, of_kind
+
+    @cached_property
+    def sides(self) -> Ints:
+        """The side that each pair is tested on as it is shown, [pairs]; see `directions.choose_sides`."""
+        if not self.request.has_direction:
+            return np.full(len(self.pairs.a), SIDES[self.settings.alternative])
+        return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
     def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:
         """Keys, a number for the contents of A and B, and the results of the pairs of which that was asked before."""

@@ -75,6 +75,11 @@ class PlannedBoard:
         return CORRECTIONS[self.settings.correction].function is not None
 
     @property
+    def is_two_sided(self) -> bool:
+        """Whether no pair is tested one-sided."""
+        return self.settings.alternative == "two-sided"
+
+    @property
     def most_draws(self) -> int:
         """The most draws that a pair gets, `resolve` allowed for."""
         return max(self.settings.draws, (self.settings.resolve or 0) if self.by_pair else 0)
@@ -155,8 +160,7 @@ class Plan:
                 # Of Holm others may go first.
                 of_all = board.key.family if settings.correction == "bonferroni" else None
                 pairs = board.pairs if of_all is None else of_all.pairs
-                needed = units_needed(pairs, settings.correction, settings.alpha,
-                                      two_sided=settings.alternative == "two-sided")
+                needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
                 if board.units < needed:
                     yield board, needed
 
@@ -241,7 +245,8 @@ def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     before = comparisons.compared_before(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
-        alternative=settings.alternative, unit=settings.unit, resamples=settings.draws, seed=settings.seed,
-        interval=settings.interval, confidence=settings.confidence, runs=settings.runs)
+        alternative=request.alternative, candidate=settings.candidate, unit=settings.unit,
+        resamples=settings.draws, seed=settings.seed, interval=settings.interval, confidence=settings.confidence,
+        runs=settings.runs)
     members = {member.submission_id for member in key.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

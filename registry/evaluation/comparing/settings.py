@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 
 from registry.errors import InputError
-from registry.evaluation.resolve import resolve_significance
-from registry.manifest import DRAWS, MOST_DRAWS, PRECISION, Significance, significance_with, stored_manifest
+from registry.evaluation.comparing.directions import OBSERVED
+from registry.evaluation.resolve import build_tests, resolve_significance
+from registry.manifest import (
+    DRAWS,
+    MOST_DRAWS,
+    NAMES_PARTICIPANT,
+    PRECISION,
+    Significance,
+    significance_with,
+    stored_manifest,
+)
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
+from registry.store.log.journal import now
 from registry.store.row_types import TaskRow
 
 
@@ -25,7 +35,8 @@ class Request:
 
     `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
     says who computes, and `family` how many pairs share what exact p-values may cost. `intervals` in closed form are
-    for tests that give none; comparisons of earlier programs have them not.
+    for tests that give none; comparisons of earlier programs have them not. `has_direction` says that the direction of
+    one-sided tests is declared, or recorded as observed; earlier programs took it from the observed scores, unsaid.
     """
 
     significance: Significance
@@ -36,17 +47,27 @@ class Request:
     execution: Execution = field(default=Execution(), compare=False)
     family: int = 1
     intervals: bool = True
+    has_direction: bool = True
 
     @classmethod
     def recorded(cls, request: str, execution: Execution | None = None) -> Request:
         """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
         asked = json.loads(request)
-        return cls(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
-                   asked.get("rank_late", True), execution=execution or Execution(), intervals="intervals" in asked)
+        settings = Significance.model_validate(asked["significance"])
+        is_one_sided = settings.alternative != "two-sided" or build_tests(settings)[0].is_one_sided
+        return cls(settings, {}, asked["rank_baselines"], asked.get("rank_late", True),
+                   execution=execution or Execution(), intervals="intervals" in asked,
+                   has_direction="direction" in asked or not is_one_sided)
 
     def ranks(self, kind: str, *, late: bool) -> bool:
         """Whether a submission has a rank, or is shown without."""
         return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
+
+    @property
+    def alternative(self) -> str:
+        """The alternative of one board's request; observed if the test takes its direction from the data."""
+        is_observed = self.has_direction and build_tests(self.significance)[0].is_one_sided
+        return OBSERVED if is_observed else self.significance.alternative
 
     @property
     def seed(self) -> int:
@@ -105,10 +126,12 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
     """
     manifest = stored_manifest(task_row.manifest)
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    is_anonymous = task_row.anonymous_until is not None and task_row.anonymous_until > now()
+    if significance.candidate is not None and is_anonymous:
+        raise InputError(f"candidate {NAMES_PARTICIPANT}")
     if wrong := manifest.wrong_in_family(significance.family):
         raise InputError(f"family {wrong}")
     if significance.unit is None:
-        test, _ = resolve_significance(significance)
-        significance = significance_with(significance, {"unit": test.units[0]})
+        resolve_significance(significance)
     return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
                    manifest.board.rank_late, metrics, execution or Execution())

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, together
 from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_statistics import Board, clusters_of, load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.directions import check_candidate, explain_refusal
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
@@ -32,6 +34,8 @@ from registry.significance import (
 from registry.significance.assumptions import is_categorical, misuses
 from registry.significance.cautions.judges import favoured, judged_items, rare_errors
 from registry.significance.cautions.weak_null import SystemPairs, even_units, told
+from registry.significance.effects.design_effect import design_effects
+from registry.significance.intervals.influence import influences
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
@@ -81,14 +85,20 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     """Look at every board whose comparison is not there yet.
 
     Raises:
-        UnknownNameError: The test or the correction is not known.
+        UnknownNameError: The test, the correction or the candidate is not known.
+        InputError: Several systems have the candidate's name.
         MismatchError: A submission is not scored yet.
     """
     vetted, room = Vetted(), request.execution.memory // _KEPT
-    for key in compared_keys(connection, task_row, request):
+    keys = compared_keys(connection, task_row, request)
+    check_candidate([key.members for key in keys], request.significance)
+    for key in keys:
         digest = key.digest(request)
         of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
         vetted.boards.append(of)
+        if reason := explain_refusal(key.members, request.significance):
+            vetted.refusals.append(InputError(f"{key.name}: {reason}", category="board"))
+            continue
         if of.there is not None:
             continue
         try:
@@ -99,7 +109,8 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
             if size <= room:
                 of.loaded = board
                 room -= size
-            vetted.warnings += [f"{key.name}: {warning}" for warning in _warnings(board, request)]
+            vetted.warnings += [f"{key.name}: {warning}" for warning in (
+                *_of_clustered_items(connection, board, request), *_warnings(board, request))]
         except InputError as error:
             vetted.refusals.append(InputError(error.message, path=error.path, category="board"))
     return vetted
@@ -107,8 +118,9 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
 
 def tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
     """Load a board by the units that are tested; None where no item is left of it."""
-    board = load(connection, key, request.significance, request.execution.memory // 2)
-    return by_response(connection, board) if board and request.significance.unit == "response" else board
+    board = load(connection, key, request, request.execution.memory // 2)
+    unit = key.with_unit(request).significance.unit
+    return by_response(connection, board) if board and unit == "response" else board
 
 
 def _warnings(board: Board, request: Request) -> list[str]:
@@ -127,6 +139,22 @@ def _warnings(board: Board, request: Request) -> list[str]:
     return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix),
             *_of_joint_resamples(settings, test, matrix, pairs), *_of_fixed_runs(board, settings),
             *_of_judged(board, test), *_of_rounding(board)]
+
+
+def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[str]:
+    """Warn if items or responses of declared clusters are tested one by one; of items, report the design effect."""
+    unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
+    if unit == "cluster" or attribute is None or len(board.members) < 2:
+        return
+    clusters, factor = clusters_of(connection, board, attribute), ""
+    if unit == "item":
+        effects = design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
+        if len(known := effects[~np.isnan(effects)]):
+            factor = (f"; by {attribute} the variance of a difference is {np.median(known):.2g} times as large (median "
+                      f"of {counted(len(known), 'pair')}, at most {known.max():.2g})")
+    n_clusters = int(clusters.max()) + 1
+    yield (f'{unit}s of one {attribute} are tested as if they were independent, because unit = "{unit}"{factor}; take '
+           f'unit = "cluster" (--unit cluster) to test {counted(n_clusters, "cluster")}')
 
 
 def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[str]:

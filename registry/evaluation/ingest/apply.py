@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from registry.errors import InputError, ManifestError, RegistryError, suggest, together
+from registry.errors import InputError, ManifestError, RegistryError, at_keys, suggest, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold
 from registry.evaluation.ingest.gold_items import check_names
-from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, told
+from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, refuse_candidate, told
 from registry.evaluation.ingest.mistakes.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
+from registry.evaluation.resolve import ResolvedTask, unit_of
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
 from registry.evaluation.submissions.tombstones import purged_as
 from registry.identity import digest
@@ -72,6 +73,7 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     applied, submissions = Applied(ingest.slug), list(declared(task)) if chosen is None else chosen
     if chosen is None:
         check_runs(task, submissions)
+    _check_units(task)
     ingest.journal.read(task.root.manifest_name, digest(content))
     before = _apply_task(ingest, content, applied)
     if before is not None:
@@ -201,6 +203,15 @@ def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     applied.remarks += remarks
 
 
+def _check_units(task: ResolvedTask) -> None:
+    """Refuse a test of single items or responses if a test set declares clusters and no unit is written out."""
+    for test_set in task.manifest.test_set:
+        try:
+            unit_of(task.manifest.significance, test_set.name, test_set.cluster)
+        except InputError as error:
+            raise at_keys([("significance.test", error)], task.root.manifest) from None
+
+
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | None:
     """Bring in what the manifest declares of the task; gives it as it was, if it was there."""
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
@@ -210,6 +221,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
     values |= (hiding := declared_hiding(manifest, row))
+    refuse_candidate(manifest, row, hiding)
     values |= (salt := draw_salt(row, hiding, gold=manifest.release.gold))
     if row is None:
         if "seed" not in values:

@@ -36,7 +36,7 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
             is_grouped = False
     cluster, strata = test_set.cluster, significance.strata
-    if is_grouped and significance.unit == "cluster" and cluster is not None and strata is not None:
+    if is_grouped and significance.unit != "item" and cluster is not None and strata is not None:
         at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
         if at is not None:
             report(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "

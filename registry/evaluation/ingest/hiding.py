@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
-from registry.errors import HiddenError, RegistryError
+from registry.errors import HiddenError, InputError, RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import digest
-from registry.manifest import Manifest, stored_manifest
+from registry.manifest import NAMES_PARTICIPANT, Manifest, stored_manifest
 from registry.provenance import recorded_name
 from registry.readers import Document
 from registry.store import catalog, models
@@ -93,6 +93,22 @@ def draw_salt(before: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> d
     return {} if not is_hidden or (before is not None and before.salt is not None) else {"salt": new_salt()}
 
 
+def refuse_candidate(manifest: Manifest, before: TaskRow | None, hiding: Hiding) -> None:
+    """Raise an error if a manifest names a participant as the candidate of a task whose names are or will be hidden.
+
+    Args:
+        manifest: The manifest.
+        before: The task as it is stored.
+        hiding: What is newly hidden, and until when.
+
+    Raises:
+        InputError: It does; anybody can read the manifest and the recorded settings by SQL.
+    """
+    until = hiding.get("anonymous_until", None if before is None else before.anonymous_until)
+    if manifest.significance.candidate is not None and until is not None and until > now():
+        raise InputError(f"significance.candidate {NAMES_PARTICIPANT}", category="manifest")
+
+
 def describe_salt(drawn: dict[str, str]) -> dict[str, str]:
     """Return what the log records of a new salt: its digest, which reveals nothing of 128 random bits."""
     return {name: digest(salt.encode()) for name, salt in drawn.items()}
@@ -102,7 +118,8 @@ def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: 
     """Hide names or scores of a task until a time in UTC, or show them from now on (None); says whether that is new."""
     if getattr(task, column) == until:
         return False
-    hiding = {column: until}
+    hiding: Hiding = {column: until}
+    refuse_candidate(stored_manifest(task.manifest), task, hiding)
     salt = draw_salt(task, hiding)
     catalog.set_values(connection, models.task, task.task_id, **hiding, **salt)
     journal.event(connection, "reveal" if until is None else "hide", task.slug, **told(hiding), **describe_salt(salt))

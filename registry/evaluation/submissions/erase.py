@@ -5,13 +5,15 @@ Its places on past boards stay, under another name, without what led to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection
 
 from registry.errors import ManifestError
 from registry.evaluation.submissions.names import TeamNames
 from registry.families import FAMILIES
+from registry.identity import canonical_json
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
 from registry.store import catalog, models, sources
@@ -153,11 +155,14 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
     do("system", f"""
         DELETE FROM system WHERE team_id = {team_id} AND system_id NOT IN (SELECT system_id FROM submission)""")  # noqa: S608
     systems = connection.exec_driver_sql("""
-        SELECT system_id, system.name = team.name AS alike FROM system JOIN team USING (team_id)
+        SELECT system_id, system.name AS system, team.name AS team FROM system JOIN team USING (team_id)
         WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
+    renamed: dict[str, str] = {}
     for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
-        catalog.set_values(connection, models.system, row.system_id, pseudonym=None,
-                           name=names.instead if row.alike else f"{names.instead}-{n}")
+        name = names.instead if row.system == row.team else f"{names.instead}-{n}"
+        catalog.set_values(connection, models.system, row.system_id, pseudonym=None, name=name)
+        renamed |= dict.fromkeys((row.system, f"{row.team}/{row.system}"), f"{names.instead}/{name}")
+    _rename_candidates(connection, renamed)
     catalog.set_values(connection, models.team, team_id, name=names.instead, pseudonym=None)
     for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():
         if names.are_in(row.name):  # of bytes that another submission has too
@@ -165,6 +170,17 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
                 "SELECT min(name) FROM submission_source WHERE source_digest = ?", (row.digest,)).scalar()
             connection.execute(models.source.update().where(models.source.c.digest == row.digest).values(
                 name=other or names.replaced(row.name)))
+
+
+def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> None:
+    """Rename the candidate of past comparisons if it is a system of the team."""
+    for row in connection.exec_driver_sql("""
+            SELECT comparison_id, request FROM comparison SEMI JOIN changed_comparison USING (comparison_id)
+            WHERE json_extract_string(request, '$.significance.candidate') IS NOT NULL""").all():
+        asked = json.loads(row.request)
+        settings = asked["significance"]
+        settings["candidate"] = renamed.get(settings["candidate"], settings["candidate"])
+        catalog.set_values(connection, models.comparison, row.comparison_id, request=canonical_json(asked))
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:

@@ -73,8 +73,8 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             boards = [of for of in found if isinstance(of, Board)]
             if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
-            request = Request.recorded(rows[0]["request"], execution)
-            made = compare_boards(connection, journal, boards, request)
+            made = compare_boards(connection, journal, boards, [
+                Request.recorded(row["request"], execution) for row in rows])
             for row, comparing in zip(rows, made, strict=True):
                 comparing.keep(row["digest"], row["sequence"], Compared())
         except Exception as error:

@@ -17,8 +17,8 @@ from registry.leaderboards.leaderboard import DECIMALS, Standing, metric_form, t
 from registry.store.hiding.concealment import require_scores
 
 # What a comparison was asked for, by the words for it.
-SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",
-            "confidence", "overall", "family")
+SETTINGS = ("test", "alternative", "candidate", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed",
+            "interval", "confidence", "overall", "family")
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,11 @@ def _state(connection: Connection, row: Any) -> State:
         rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
         shown=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
         for of in stood}
-    family = json.loads(row.request or "{}").get("significance", {}).get("family", "board")
+    asked = json.loads(row.request or "{}").get("significance", {})
+    family = asked.get("family", "board")
     family = family if isinstance(family, str) else "; ".join(family)
-    settings = {name: getattr(row, name) for name in SETTINGS if name not in ("strata", "family")} | {
-        "strata": _signed(row.signature, "strata"), "family": family}
+    settings = {name: getattr(row, name) for name in SETTINGS if name not in ("strata", "family", "candidate")} | {
+        "candidate": asked.get("candidate"), "strata": _signed(row.signature, "strata"), "family": family}
     version = str(_signed(row.signature, "task")).rpartition("@")[2]
     pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
     return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,

@@ -8,13 +8,3 @@ FROM data_boards AS b
 JOIN test_set ON test_set.name = b.test_set
 JOIN task_metric AS m ON m.alias = b.metric
 LEFT JOIN track ON track.name = b.track;
-INSERT INTO pair_request (pair_request_id, metric, test, alternative, resamples, seed, "interval", confidence, runs,
-    is_valid)
-SELECT row_number() OVER (), *, TRUE
-FROM (
-    SELECT DISTINCT metric.name, b.test, b.alternative, b.resamples, b.seed, b."interval", b.confidence, b.runs
-    FROM data_boards AS b
-    JOIN task_metric ON task_metric.alias = b.metric
-    JOIN metric USING (metric_id)
-    ORDER BY ALL
-);

@@ -1,3 +1,23 @@
+-- Releases of earlier programs have no alternative of pairs: it was the board's, of A and B as they are listed.
+CREATE TEMP TABLE sided_pair AS
+SELECT p.* REPLACE (CASE coalesce(p.alternative, board.alternative)
+        WHEN 'greater' THEN if(is_swapped, 'less', 'greater')
+        WHEN 'less' THEN if(is_swapped, 'greater', 'less')
+        ELSE 'two-sided'
+    END AS alternative)
+FROM (FROM data_pairs UNION ALL BY NAME SELECT NULL::VARCHAR AS alternative WHERE FALSE) AS p
+JOIN data_boards AS board USING (board);
+INSERT INTO pair_request (pair_request_id, metric, test, alternative, resamples, seed, "interval", confidence, runs,
+    is_valid)
+SELECT row_number() OVER (), *, TRUE
+FROM (
+    SELECT DISTINCT metric.name, b.test, p.alternative, b.resamples, b.seed, b."interval", b.confidence, b.runs
+    FROM sided_pair AS p
+    JOIN data_boards AS b USING (board)
+    JOIN task_metric ON task_metric.alias = b.metric
+    JOIN metric USING (metric_id)
+    ORDER BY ALL
+);
 INSERT INTO tested_statistics (tested_statistics_id, digest)
 SELECT row_number() OVER (ORDER BY digest), digest
 FROM (SELECT statistics_a AS digest FROM data_pairs UNION SELECT statistics_b FROM data_pairs);
@@ -5,7 +25,7 @@ CREATE TEMP TABLE known_pair AS
 SELECT row_number() OVER (ORDER BY p.board, p.position) AS pair_result_id, r.pair_request_id,
     one.submission_id AS first_id, other.submission_id AS second_id, a.tested_statistics_id AS first_statistics,
     b.tested_statistics_id AS second_statistics, p.*
-FROM data_pairs AS p
+FROM sided_pair AS p
 JOIN data_boards AS board USING (board)
 JOIN known_submission AS one ON one.test_set = board.test_set AND one.submission = p.submission_a
 JOIN known_submission AS other ON other.test_set = board.test_set AND other.submission = p.submission_b
@@ -14,7 +34,7 @@ JOIN tested_statistics AS b ON b.digest = p.statistics_b
 JOIN task_metric AS m ON m.alias = board.metric
 JOIN metric ON metric.metric_id = m.metric_id
 JOIN pair_request AS r ON (r.metric, r.test, r.alternative, r.resamples, r.seed, r."interval", r.confidence, r.runs)
-    = (metric.name, board.test, board.alternative, board.resamples, board.seed, board."interval", board.confidence,
+    = (metric.name, board.test, p.alternative, board.resamples, board.seed, board."interval", board.confidence,
        board.runs);
 INSERT INTO pair_result (pair_result_id, pair_request_id, statistics_a, statistics_b, method, difference, p_value,
     log10_p, p_low, p_high, ci_low, ci_high, n_units, n_discordant, resamples, statistic, favours, note, run_id)

@@ -7,7 +7,7 @@
 -- metric: the metric
 -- signature: identifies gold, test and family of comparisons
 -- test: the test, with its options
--- alternative: two-sided, greater or less
+-- alternative: two-sided, greater (pairs with a baseline, or the candidate, are one-sided) or observed
 -- unit: item, cluster or response
 -- alpha: the level of significance
 -- correction: how p-values are adjusted

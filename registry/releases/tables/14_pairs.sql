@@ -8,6 +8,7 @@
 -- ci_low: the lower end of the test's own interval; NULL where it gives none, and the table intervals has one
 -- ci_high: its interval's upper end
 -- p_value: unadjusted
+-- alternative: two-sided, greater (A is better) or less; observed: one-sided, in the direction of the difference
 -- p_adjusted: over all pairs of the family, which request and signature of the board tell
 -- is_significant: whether A is better at the level of the board
 -- is_resolved: whether the error of random draws leaves no doubt of that; NULL where it was not asked
@@ -29,13 +30,17 @@ SELECT
     if(p.is_swapped, -r.difference, r.difference) AS difference,
     if(p.is_swapped, -r.ci_high, r.ci_low) AS ci_low,
     if(p.is_swapped, -r.ci_low, r.ci_high) AS ci_high,
-    r.p_value, p.p_adjusted, p.is_significant, p.is_resolved, r.method, r.log10_p, r.p_low, r.p_high, r.n_units,
+    r.p_value, CASE
+        WHEN b.alternative = 'observed' THEN 'observed' WHEN asked.alternative = 'two-sided' THEN 'two-sided'
+        WHEN (asked.alternative = 'greater') <> p.is_swapped THEN 'greater' ELSE 'less'
+    END AS alternative, p.p_adjusted, p.is_significant, p.is_resolved, r.method, r.log10_p, r.p_low, r.p_high, r.n_units,
     r.n_discordant, r.resamples, r.statistic, if(p.is_swapped, -r.favours, r.favours) AS favours, r.note, p.is_swapped,
     item_digest(if(p.is_swapped, of_b.digest, of_a.digest)) AS statistics_a,
     item_digest(if(p.is_swapped, of_a.digest, of_b.digest)) AS statistics_b
 FROM comparison_pair AS p
 JOIN released_board AS b USING (comparison_id)
 JOIN pair_result AS r USING (pair_result_id)
+JOIN pair_request AS asked USING (pair_request_id)
 JOIN tested_statistics AS of_a ON of_a.tested_statistics_id = r.statistics_a
 JOIN tested_statistics AS of_b ON of_b.tested_statistics_id = r.statistics_b
 JOIN released_submission AS one ON one.submission_id = p.submission_a

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.arrays import ROUNDING, Floats
+from registry.arrays import ROUNDING, Floats, Ints
 from registry.significance.base import Pair
 from registry.significance.intervals.influence import influences
 from registry.significance.matrix import Matrix
+
+_DIGITS_LOST = 1e-9  # of the sum of two squares: a smaller difference of them is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,32 @@ def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     within = float(apart @ apart) / (n - n_clusters)
     typical = (n - float(sizes @ sizes) / n) / (n_clusters - 1)
     return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
+
+
+def design_effects(influence: Floats, clusters: Ints) -> Floats:
+    """Return the design effect of the difference of every two systems, as `design_effect` defines it.
+
+    Args:
+        influence: Of every item on every system's score, [items, systems].
+        clusters: The cluster of each item, numbered from 0, [items].
+
+    Returns:
+        [systems, systems]; nan if a difference is the same in every item, or there are fewer than two clusters.
+    """
+    n, n_clusters = len(clusters), int(clusters.max(initial=-1)) + 1
+    sums = np.zeros((n_clusters, influence.shape[1]))
+    np.add.at(sums, clusters, influence)
+
+    def squares(of: Floats) -> Floats:
+        products = of.T @ of
+        own = np.diag(products)
+        found: Floats = own[:, np.newaxis] + own - 2 * products
+        found[found <= _DIGITS_LOST * (own[:, np.newaxis] + own)] = np.nan
+        return found
+
+    if n_clusters < 2:
+        return np.full((influence.shape[1],) * 2, np.nan)
+    return np.asarray((n_clusters / (n_clusters - 1) * squares(sums)) / (n / (n - 1) * squares(influence)))
 
 
 def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution
-from registry.significance.base import Alternative, Pair, Settings, extremity
+from registry.significance.base import Pair, Settings
 from registry.significance.correlations.matrix import PairMatrix, swapped_differences, unswapped_difference
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampled_scores import resampled_scores
@@ -75,27 +75,36 @@ def bytes_of_draws(n_pairs: int, resamples: int) -> int:
     return 4 * n_pairs * (1 + resamples)
 
 
-def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
+def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str, sides: Ints | None = None) -> Draws:
     """Draw the differences of all pairs under the null hypothesis, with the draws of the test called `kind`.
 
     A permutation swaps the same units in all pairs, and each pair only its own two systems. A bootstrap's differences
     are recentred by the observed one. Ties are those within the tests' tolerance; quotients are not compared as
     fractions, so different F-scores that are that close are tied as well.
+
+    Args:
+        matrix: The matrix of all systems.
+        pairs: The pairs.
+        settings: The settings of the draws.
+        kind: The name of the test.
+        sides: [pairs]; 1 if A is to be better, -1 if B is, 0 for two-sided. None: as `settings.alternative` says.
     """
+    if sides is None:
+        sides = np.full(len(pairs), {"two-sided": 0, "greater": 1, "less": -1}[settings.alternative])
     matrix = matrix.by_unit
     a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    alternative, difference = settings.alternative, matrix.difference(matrix.observed[a], matrix.observed[b])
+    difference = matrix.difference(matrix.observed[a], matrix.observed[b])
     tolerance = np.nan_to_num(tolerances(matrix, a, b))
     if kind == "permutation" and isinstance(matrix, PairMatrix):
         difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
-        blocks = swapped_differences(matrix, pairs, settings, partial(extremity, alternative=alternative))
+        blocks = swapped_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
-        swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), alternative)
+        swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
         blocks = swapped_sums(matrix.statistics, settings, swapped)
     else:
-        blocks = _recentred(matrix, settings, a, b, difference)
-    return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance, settings.execution.here)
+        blocks = _recentred(matrix, settings, a, b, difference, sides)
+    return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)
 
 
 def min_p(*of_boards: Draws) -> StepDown:
@@ -164,20 +173,26 @@ def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples:
     return adjusted
 
 
-def _swapped_extremities(of: SwappedPairs, alternative: Alternative, swapped: Floats) -> Floats:
+def _extremities(sides: Ints, differences: Floats) -> Floats:
+    """Return how extreme differences [..., pairs] are, each on its pair's side."""
+    return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
+
+
+def _swapped_extremities(of: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
     """The extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
     found = np.empty((len(swapped), len(of.a)))
     for pairs, _, _, differences in of.differences(swapped):
         found[:, pairs] = differences.T
-    return extremity(found, alternative)
+    return _extremities(sides, found)
 
 
-def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places, difference: Floats) -> Iterator[Floats]:
+def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places, difference: Floats,
+               sides: Ints) -> Iterator[Floats]:
     scores = resampled_scores(matrix, settings)
     some = max(1, _VALUES // max(1, len(a)))
     for at in range(0, len(scores), some):
         part = scores[at:at + some]
-        yield extremity(matrix.difference(part[:, a], part[:, b]) - difference, settings.alternative)
+        yield _extremities(sides, matrix.difference(part[:, a], part[:, b]) - difference)
 
 
 def _kept(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Flags]:

@@ -12,18 +12,17 @@ from registry.store import models
 _NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "pseudonyms", "hide",
              "reveal")
 
-_REORDERED = "comparison.alternative = 'two-sided' AND test_set.task_id IN ({anonymous})"
-
 _STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
 
 HELPER = "secret_"  # what tables are called that help the others and are for nobody else
 
 _OF_COMPARISON = "comparison_id NOT IN (SELECT comparison_id FROM temp.secret_comparison)"
 # Comparisons of blind tasks; and of anonymous ones those from before names were hidden, since their digests, which
-# have no salt, confirm a guess at the names.
+# have no salt, confirm a guess at the names, or their settings name a candidate.
 _SECRET_COMPARISON = f"""
     SELECT comparison_id FROM {{file}}.comparison JOIN {{file}}.test_set USING (test_set_id)
-    WHERE task_id IN ({{blind}}) OR (task_id IN ({{anonymous}}) AND NOT starts_with(digest, '{SALTED}'))"""  # noqa: S608
+    WHERE task_id IN ({{blind}}) OR (task_id IN ({{anonymous}}) AND (NOT starts_with(digest, '{SALTED}')
+        OR json_extract_string(request, '$.significance.candidate') IS NOT NULL))"""  # noqa: S608
 
 # By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks.
 _NAMES = {
@@ -126,20 +125,19 @@ _NAMES = {
     # With its salt a digest tells who guesses whether the name is right.
     "tombstone": """
         SELECT * REPLACE (if(task_id IN ({anonymous}), '', salt) AS salt) FROM {file}.tombstone""",
-    # Systems with the same score stand in the order of their names, which of pseudonyms is another one. Where tests are
-    # one-sided a p-value is of two systems in their order, and all stay where they are.
-    "standing": f"""
-        SELECT standing.* EXCLUDE (place) REPLACE (if({_REORDERED}, CAST(row_number() OVER (
+    # Systems with the same score stand in the order of their names, which of pseudonyms is another one.
+    "standing": """
+        SELECT standing.* EXCLUDE (place) REPLACE (if(test_set.task_id IN ({anonymous}), CAST(row_number() OVER (
             PARTITION BY comparison_id ORDER BY place, team.name, system.name, submission.version) - 1 AS INTEGER),
             standing.position) AS position)
         FROM (
-            SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place FROM {{file}}.standing
+            SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place FROM {file}.standing
         ) AS standing
         JOIN temp.comparison USING (comparison_id)
-        JOIN {{file}}.test_set USING (test_set_id)
+        JOIN {file}.test_set USING (test_set_id)
         JOIN temp.submission USING (submission_id)
         JOIN temp.system ON system.system_id = submission.system_id
-        JOIN temp.team USING (team_id)""",  # noqa: S608
+        JOIN temp.team USING (team_id)""",
     "comparison_pair": """
         SELECT c.* REPLACE (
             if(a.position > b.position, c.submission_b, c.submission_a) AS submission_a,

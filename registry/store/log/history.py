@@ -27,7 +27,11 @@ _RESULT = """
         is_significant AS significant, is_resolved AS resolved, method, r.resamples, n_units, n_discordant, statistic,
         note, if(is_swapped, of_b.digest, of_a.digest) AS tested_statistics_a,
         if(is_swapped, of_a.digest, of_b.digest) AS tested_statistics_b, r.run_id AS tested_by_run,
-        asked.metric, asked.test, asked.alternative, asked.resamples AS asked_resamples, asked.seed, asked.interval,
+        asked.metric, asked.test, CASE
+            WHEN (SELECT alternative FROM comparison WHERE comparison_id = :id) = 'observed' THEN 'observed'
+            WHEN asked.alternative = 'two-sided' THEN 'two-sided'
+            WHEN (asked.alternative = 'greater') <> is_swapped THEN 'greater' ELSE 'less' END AS alternative,
+        asked.resamples AS asked_resamples, asked.seed, asked.interval,
         asked.confidence, asked.runs
     FROM comparison_pair AS p JOIN pair_result AS r USING (pair_result_id)
     JOIN difference_interval AS i ON i.comparison_id = p.comparison_id AND i.position = p.position

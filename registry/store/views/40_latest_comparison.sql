@@ -16,7 +16,7 @@
 -- track_id: the track
 -- metric_id: the metric
 -- test: the test, with its options
--- alternative: two-sided, greater or less
+-- alternative: two-sided, greater (pairs with a baseline, or the candidate, are one-sided) or observed
 -- unit: item or cluster
 -- alpha: the level of significance
 -- correction: how p-values are adjusted

@@ -22,7 +22,7 @@
 -- significant: whether p_adjusted <= alpha
 -- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
 -- test: the test, with its options
--- alternative: two-sided, greater or less
+-- alternative: two-sided, greater (system_a is better) or less; observed: one-sided, in the direction of the difference
 -- correction: how p was adjusted
 -- family_size: how many pairs it was adjusted over
 -- unit: what was tested: item or cluster
@@ -60,7 +60,12 @@ WITH final AS (
         comparison_pair.is_significant AS significant,
         pair_result.method,
         latest_comparison.test,
-        latest_comparison.alternative,
+        CASE
+            WHEN latest_comparison.alternative = 'observed' THEN 'observed'
+            WHEN pair_request.alternative = 'two-sided' THEN 'two-sided'
+            WHEN (pair_request.alternative = 'greater') <> comparison_pair.is_swapped THEN 'greater'
+            ELSE 'less'
+        END AS alternative,
         latest_comparison.correction,
         latest_comparison.family_size,
         latest_comparison.unit,
@@ -78,6 +83,7 @@ WITH final AS (
     FROM latest_comparison
     JOIN comparison_pair USING (comparison_id)
     JOIN pair_result USING (pair_result_id)
+    JOIN pair_request ON pair_request.pair_request_id = pair_result.pair_request_id
     JOIN difference_interval
         ON
             difference_interval.comparison_id = comparison_pair.comparison_id

@@ -1,6 +1,6 @@
 -- Every pair of every leaderboard, from both sides: how a system stands against another one. What view pairwise says of
 -- two systems once stands here twice, with the signs of differences turned, so that `WHERE system = ...` finds all pairs
--- of a system. P-values are those of the pair: one-sided ones say whether the better system is better.
+-- of a system.
 -- One row per comparison and ordered pair.
 --
 -- task: the task's id
@@ -24,21 +24,22 @@
 -- significant: whether p_adjusted <= alpha
 -- verdict: better or worse where the difference is significant, else open
 -- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
--- alternative: two-sided, greater or less
+-- alternative: two-sided, greater (the system is better) or less; observed: one-sided, in the direction of the difference
 -- comparison_id: the comparison
 WITH both_ways AS (
     SELECT
         *,
         system_a AS system, system_b AS other, submission_a AS submission, submission_b AS other_submission,
         score_a AS score, score_b AS other_score,
-        difference AS ahead, ci_low AS low, ci_high AS high
+        difference AS ahead, ci_low AS low, ci_high AS high, alternative AS side
     FROM pairwise
     UNION ALL
     SELECT
         *,
         system_b, system_a, submission_b, submission_a,
         score_b, score_a,
-        0 - difference, 0 - ci_high, 0 - ci_low
+        0 - difference, 0 - ci_high, 0 - ci_low,
+        CASE alternative WHEN 'greater' THEN 'less' WHEN 'less' THEN 'greater' ELSE alternative END
     FROM pairwise
 ),
 final AS (
@@ -64,7 +65,7 @@ final AS (
         significant,
         CASE WHEN NOT significant THEN 'open' WHEN ahead > 0 THEN 'better' ELSE 'worse' END AS verdict,
         method,
-        alternative,
+        side AS alternative,
         comparison_id
     FROM both_ways
 )

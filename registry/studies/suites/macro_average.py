@@ -17,9 +17,11 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
 from registry.evaluation.comparing.settings import Request
 from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
 from registry.significance.assumptions import misuses
+from registry.significance.base import PairResult
 from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
@@ -35,6 +37,8 @@ from registry.studies.suites.sets import doubts_of_sets, in_all, stacked
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
               "p_low", "p_high", "note")
+
+_ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,8 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
+        if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
+            return reason
         if reason := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
             return reason
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
@@ -210,19 +216,30 @@ class _Averaging:
             given = Resampled(asked.draws, self.request.seed, lambda: drawn[:, defined])
             matrix = replace(matrix, resampled=given)
         pairs = list(combinations(range(len(defined)), 2))
-        results = self.test.run(matrix, pairs, self.request.of_pairs) if pairs else []
+        a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        sides = choose_sides([members[n] for n in defined], asked, a, b)
+        results: list[PairResult] = [None] * len(pairs)  # type: ignore[list-item]
+        for alternative, side in SIDES.items():
+            chosen = np.flatnonzero(sides == side).tolist()
+            tested = self.test.run(matrix, [pairs[n] for n in chosen], replace(
+                self.request.of_pairs, alternative=alternative)) if chosen else ()
+            for n, result in zip(chosen, tested, strict=True):
+                results[n] = result
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
         names = [f"{member.team}/{member.system}" for member in members]
+        units = " and ".join(dict.fromkeys("item" if of.matrix.units is None else "cluster" for of in self.boards))
         return [{
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "test_sets": " ".join(self._test_sets), "system_a": names[a], "system_b": names[b],
             "score_a": float(self.scores[a]), "score_b": float(self.scores[b]),
             **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": p,
-            "significant": p <= asked.alpha and bool(result.favours * result.difference > 0),
-            "test": asked.test, "alternative": asked.alternative, "correction": asked.correction,
-            "family_size": len(pairs), "unit": asked.unit, "seed": None if result.resamples is None else asked.seed,
+            "significant": (p <= asked.alpha and bool(result.favours * result.difference > 0)
+                            and side * result.difference >= 0),
+            "test": asked.test, "correction": asked.correction,
+            "alternative": OBSERVED if self.test.is_one_sided else _ALTERNATIVES[side],
+            "family_size": len(pairs), "unit": units, "seed": None if result.resamples is None else asked.seed,
             "same_team": members[a].team == members[b].team,
-        } for (a, b), result, p in zip(pairs, results, adjusted, strict=True)]
+        } for (a, b), result, p, side in zip(pairs, results, adjusted, sides.tolist(), strict=True)]
 
     def _ranks(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         """The rank, its range and the cluster of every system; None of baselines that are not ranked."""

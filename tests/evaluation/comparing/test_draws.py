@@ -78,7 +78,7 @@ def test_bootstrap_within_strata(many, registry):
     many.test_set = {"options": {"columns": ["item", "label", "half"]}}
     many.documents = {k: "second" if int(k[1:]) >= 40 else "first" for k in many.gold}
     many.test_set |= {"cluster": "half"}
-    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 20_000, "strata": "half"}
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 20_000, "strata": "half", "unit": "item"}
     board = registry("run", many.write(), "--format", "json").json
     assert "|strata:half|" in board[0]["signature"]
     stratified = pairs()

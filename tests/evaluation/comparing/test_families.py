@@ -37,13 +37,13 @@ def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
 def test_signature_identifies_the_comparison(task, undone):
     registry = undone(task)
     signature = registry.boards[0].signature
-    assert signature.startswith("acc|task:small@1|set:test|n:6|gold:")
+    assert signature.startswith("acc|task:small@1|set:test|n:6/3c|gold:")
     assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
     others = []
-    for option in ({"alpha": 0.01}, {"unit": "cluster"}, {"alternative": "greater"}, {"test": "sign"}):
+    for option in ({"alpha": 0.01}, {"unit": "item"}, {"alternative": "greater", "candidate": "a"}, {"test": "sign"}):
         registry.compare(**option)
         others.append(registry.boards[0].signature)
-    assert "|n:6/3c|" in others[1]
+    assert "|n:6|" in others[1]
     assert "|test:permutation-exact|alt:greater|" in others[2]
     assert len({signature, *others}) == 5
 
@@ -88,6 +88,8 @@ def test_a_single_system_has_a_board_and_no_pairs(task, registry, scored):
 
 def test_too_few_units_for_any_significance_are_told(task, registry, scored):
     scored(task)
+    assert "With 3 clusters no p-value can be below 0.25" in registry("board", "--format", "table").stdout
+    registry("compare", "--unit", "item")
     assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
 
 

@@ -13,6 +13,7 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 def test_counts_tell_those_of_right_or_wrong_units(registry, scored, task):
     """SQL computes what numpy does; nothing is kept of them."""
+    task.significance["unit"] = "item"
     scored(task)
     rows = registry("pairs", "small", "--format", "json").json
     for row in rows:

@@ -7,7 +7,7 @@ from tests.evaluation.comparing.compared import Undone, pairs
 from tests.store.older import back_to
 
 ASKED = [
-    {}, {"test": "bootstrap", "resamples": 300}, {"test": "bootstrap", "alternative": "less"},
+    {}, {"test": "bootstrap", "resamples": 300}, {"test": "bootstrap", "alternative": "greater", "candidate": "s3"},
     {"test": "permutation(studentized=true)", "resamples": 400, "resolve": 40_000}]
 SAME = ("system_a", "system_b", "p_value", "difference", "ci_low", "method", "resamples", "note")
 

@@ -118,6 +118,7 @@ def test_check_does_not_warn_of_draws_where_pairs_are_exact(task, registry):
 
 def test_too_few_units_are_told_before_and_on_the_board(task, registry):
     """6 items allow 1 / 32 two-sided; Holm's first bar of 3 pairs at 0.05 is 1 / 60, which takes 7."""
+    task.significance["unit"] = "item"
     told = registry("run", task.write())
     sentence = "With 6 items no p-value can be below 0.03125, so no difference can be significant here: that needs 7"
     lines = told.stderr.splitlines()

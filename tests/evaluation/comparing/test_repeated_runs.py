@@ -55,6 +55,7 @@ def test_boards_without_repeated_runs_look_as_ever(many, registry, scored):
 
 def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, registry, scored):
     """Moves are whole numbers of sixths of an item: their distribution is built up in fractions."""
+    repeated.significance["unit"] = "item"
     scored(repeated)
     right = {name: [Fraction(sum(run[k] == v for run in runs), len(runs)) for k, v in repeated.gold.items()]
              for name, runs in [(n, list(named.values())) for n, named in repeated.runs.items()]
@@ -90,10 +91,10 @@ def test_runs_of_others_change_no_result(repeated, registry, scored):
     assert raw("anew.duckdb") == incremental
 
 
-@pytest.mark.parametrize("test", ["fisher", "binomial-z", "mcnemar"])
-def test_tests_that_count_things_refuse_averages(repeated, undone, test):
-    with pytest.raises(InputError, match="take"):
-        undone(repeated).compare(test=test)
+@pytest.mark.parametrize(("test", "unit"), [("fisher", "response"), ("binomial-z", "item"), ("mcnemar", "item")])
+def test_tests_that_count_things_refuse_averages(repeated, undone, test, unit):
+    with pytest.raises(InputError, match=r"take (the sign or )?permutation"):
+        undone(repeated).compare(test=test, unit=unit)
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap", "crossed"])
@@ -119,7 +120,7 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
         assert "(permutation over whole runs)" in shown
         assert "These conclusions hold for these very items" in shown
     if test == "crossed":
-        assert "(crossed over 80 items and runs)" in registry("board", "--format", "table").stdout
+        assert "(crossed over 20 clusters and runs)" in registry("board", "--format", "table").stdout
     for name in (tmp_path / "task" / "runs").glob("*"):
         name.unlink()
     repeated.runs = {system: {f"seed{9 - int(run[-1])}": labels for run, labels in named.items()}

@@ -224,6 +224,7 @@ def test_gold_can_go_back(task, registry, scored):
                                                   ("drop", {"a": 4 / 5, "b": 2 / 5, "c": 2 / 5})])
 def test_missing_items_are_counted_and_handled_as_declared(task, registry, policy, expected):
     """System c lacks i0, which a and b get right: it is wrong, or left out for all three."""
+    task.significance["unit"] = "item"  # so that the units are the items that are left
     del task.systems["c"]["i0"]
     assert "item 'i0': there is no answer to it" in registry("run", task.write(), exit_code=3).stderr
     task.submission = {"missing": policy}

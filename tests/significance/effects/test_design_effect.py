@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import StatisticMatrix
-from registry.significance.effects.design_effect import design_effect
+from registry.significance.effects.design_effect import design_effect, design_effects
+from registry.significance.intervals.influence import influences
 from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 
 
@@ -167,3 +168,33 @@ def test_what_cannot_be_measured_is_said():
             assert math.isnan(found.design_effect)
             assert math.isnan(found.intra_cluster_correlation)
             assert reason in found.note
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_those_of_all_pairs_at_once_are_those_of_each(known):
+    """Also of a system that differs from another one in a single item of 600."""
+    rng = np.random.default_rng(12)
+    clusters = np.repeat(np.arange(100), rng.integers(1, 12, 100))
+    statistics = np.concatenate([of_spans(rng, clusters).statistics for _ in range(3)], axis=1)
+    statistics = np.concatenate([statistics, statistics[:, :1]], axis=1)
+    statistics[7, 6, 1] += 1
+    m = StatisticMatrix(statistics, f1, units=clusters, quotient=F1 if known else None)
+    found = design_effects(influences(StatisticMatrix(statistics, f1, quotient=m.quotient)), clusters)
+    for a in range(7):
+        for b in range(a):
+            assert found[a, b] == pytest.approx(design_effect(m, (a, b)).design_effect, rel=1e-6)
+    np.testing.assert_allclose(found, found.T)
+    assert np.isnan(np.diag(found)).all()
+
+
+def test_those_of_all_pairs_are_undefined_where_one_is():
+    """Of systems that differ by the same in each item; of one cluster; of a score that is undefined."""
+    a = np.random.default_rng(3).integers(0, 5, 40).astype(float)
+    scores = np.stack([a, a, a + 0.1, a[::-1]], axis=1)
+    influence = scores - scores.mean(axis=0)
+    found = design_effects(influence, np.repeat(np.arange(10), 4))
+    assert np.isnan(found[:3, :3]).all()
+    assert not np.isnan(found[3, :3]).any()
+    assert np.isnan(design_effects(influence, np.zeros(40, dtype=np.int64))).all()
+    influence[:, 3] = np.nan
+    assert np.isnan(design_effects(influence, np.repeat(np.arange(10), 4))).all()

@@ -55,7 +55,7 @@ def test_scores_that_are_no_means(registry, scored):
     """BLEU by the board's own draws, which agree with its standard error."""
     scored(ROOT / "sample_data" / "translation" / "task.toml")
     found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
-    assert "120 units are fewer than 200" in found.stderr
+    assert "12 units are fewer than 200" in found.stderr  # documents
     rows = found.json
     pairs = {(r["system_a"], r["system_b"]): r for r in registry("pairs", "translation", "--format", "json").json}
     for row in rows:  # of a normal difference 1.96 + 0.84 standard errors, where its interval is 1.96 to either side

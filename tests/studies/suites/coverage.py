@@ -28,7 +28,7 @@ def suite(rng, sizes, spread):
     case = case_of(*boards, resamples=199)
     for board in case.boards:
         board.scores = board.matrix.scores()
-        board.key = SimpleNamespace(test_set=board.key.test_set)
+        board.key = SimpleNamespace(test_set=board.key.test_set, with_unit=board.key.with_unit)
     return case
 
 

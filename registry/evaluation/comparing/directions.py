@@ -1,0 +1,95 @@
+"""Directions of one-sided tests, declared before the data are seen: a candidate, or baselines.
+
+A direction that follows the observed scores doubles the error rate. With `alternative = "greater"` a pair of the
+candidate and another system asks if the candidate is better; without a candidate, a pair of a baseline and another
+system asks if the other system is better. All other pairs are tested two-sided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from registry.arrays import Ints
+from registry.errors import InputError, UnknownNameError
+from registry.manifest import Significance
+from registry.significance.base import Alternative
+
+SIDES: dict[Alternative, int] = {"two-sided": 0, "greater": 1, "less": -1}
+
+OBSERVED = "observed"  # the alternative of a test that takes its direction from the data
+
+_ERROR = "a direction that follows the observed scores doubles the error rate (9.6 % measured at 5 %)"
+
+
+class _Member(Protocol):
+    @property
+    def team(self) -> str: ...
+    @property
+    def system(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+def is_candidate(member: _Member, settings: Significance) -> bool:
+    """Return whether the settings name this system, as `system` or `team/system`."""
+    return settings.candidate in (member.system, f"{member.team}/{member.system}")
+
+
+def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: Ints) -> Ints:
+    """Return the side that each pair is tested on.
+
+    Args:
+        members: The systems.
+        settings: The settings of the comparison.
+        a: The places of the first systems, [pairs].
+        b: The places of the second systems, [pairs].
+
+    Returns:
+        By pair: 1 for "A is better", -1 for "B is better", 0 for two-sided; see `SIDES`.
+    """
+    if settings.alternative == "two-sided":
+        return np.zeros(len(a), dtype=np.int64)
+    is_favoured = np.array([member.kind != "baseline" if settings.candidate is None else is_candidate(member, settings)
+                            for member in members], dtype=np.int64)
+    return is_favoured[a] - is_favoured[b]
+
+
+def has_one_sided(members: Sequence[_Member], settings: Significance) -> bool:
+    """Return whether any pair of these systems is tested one-sided."""
+    return bool(choose_sides(members, settings, *np.triu_indices(len(members), 1)).any())
+
+
+def explain_refusal(members: Sequence[_Member], settings: Significance) -> str | None:
+    """Say why one-sided tests need a direction here, or None if they have one or no pair exists."""
+    is_declared = settings.candidate is not None or any(member.kind == "baseline" for member in members)
+    if settings.alternative == "two-sided" or is_declared or len(members) < 2:
+        return None
+    return (f"alternative = \"greater\" needs a direction that is declared before the data are seen, because {_ERROR}; "
+            "name one system in candidate = \"SYSTEM\", mark the system to beat by kind = \"baseline\", or take "
+            "alternative = \"two-sided\"")
+
+
+def check_candidate(boards: Sequence[Sequence[_Member]], settings: Significance) -> None:
+    """Check that the candidate is one system of some board.
+
+    Args:
+        boards: The members of each board.
+        settings: The settings of the comparison.
+
+    Raises:
+        UnknownNameError: No board has the candidate.
+        InputError: Several systems have its name.
+    """
+    members = [member for board in boards for member in board]
+    if settings.candidate is None or not members:
+        return
+    found = sorted({f"{member.team}/{member.system}" for member in members if is_candidate(member, settings)})
+    if not found:
+        raise UnknownNameError("candidate", settings.candidate, sorted({
+            f"{member.team}/{member.system}" for member in members}))
+    if len(found) > 1:
+        raise InputError(f"candidate {settings.candidate!r} names {len(found)} systems ({', '.join(found)}); write "
+                         "team/system")
