@@ -19,6 +19,7 @@ from registry.significance.pairwise.williams import Steiger, Williams
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, finds, near
 from tests.validity.board_rows import boards
+from tests.validity.bounded_rows import bounded_rows
 from tests.validity.eight_submissions_rows import eight_submissions
 from tests.validity.examinations import (
     Covers,
@@ -236,5 +237,5 @@ def _families():
 GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
           bootstraps, powers, _intervals, _in_closed_form, _correlations, _families, rank_sets_rows, boards,
           eight_submissions, new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items,
-          sizes_of_families, beside_p_values, limits, of_studies, of_few)
+          sizes_of_families, beside_p_values, limits, of_studies, of_few, bounded_rows)
 ROWS = {row.name: row for group in GROUPS for row in group()}
