@@ -30,6 +30,6 @@ def markdown_rows(headings: Sequence[str], rows: Iterable[Sequence[str]],
 def plain_markdown(cell: str) -> str:
     """A text with every mark escaped."""
     escaped = cell.replace("\\", "\\\\")
-    for mark in "`*_[]<>|#":
+    for mark in "`*_[]<>|#$":
         escaped = escaped.replace(mark, "\\" + mark)
     return visible(escaped)

@@ -213,6 +213,8 @@ FILES: dict[str, HostileFile] = {
     "npz": HostileFile("labels", numpy_archive, is_folded=False),
     "zip": HostileFile("labels", zipped, is_folded=False),
     "gzip-90MB": HostileFile("labels", lambda _: b"x\n" * 45 * 10**6),
+    "gzip-parts": HostileFile("labels", lambda size: gzip.compress(b"i1\tA\n") + gzip.compress(b"") * (size // 128),
+                              is_folded=False),
     "gzip-of-gzip": HostileFile("labels", lambda size: gzip.compress(b"x\n" * (size // 2))),
     "zstd": HostileFile("labels", lambda size: b"\x28\xb5\x2f\xfd" + b"\0" * 1000, is_folded=False),
 }

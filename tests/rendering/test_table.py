@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from registry.rendering.markdown import plain_markdown
 from registry.rendering.render import render
 from registry.rendering.table import Column, Table, number
 from registry.reports.boards import pair_table
@@ -80,6 +81,7 @@ def test_markdown_escapes_what_means_something():
     line = render([TABLE], "md").splitlines()[4]
     assert line.startswith('| =HYPERLINK("x")\\|\\[red\\]\\*b\\*')
     assert line.endswith("\\<b\\> | 0.123 |")
+    assert plain_markdown("$x_1$") == "\\$x\\_1\\$"  # no formula on GitHub
 
 
 def test_rich_markup_in_names_is_text():

@@ -10,11 +10,8 @@ goes on after the place, so that whoever checks a file sees all that is wrong wi
 
 from __future__ import annotations
 
-import gzip
-import io
 import unicodedata
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,20 +22,18 @@ from registry.identity import digest
 from registry.provenance import recorded_name
 from registry.readers.parsing.bounds import Bounds
 from registry.readers.parsing.characters import count_characters, most_marks, visible
+from registry.readers.parsing.gzipped import MARK, read_at_most, unfold
 from registry.readers.parsing.problems import Problems
 
 MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
-MAX_MEMBERS = 1000  # of a gzip file; beyond that one per `_MEMBER` bytes, as programs write that fold blocks in parallel
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
-_GZIP = b"\x1f\x8b"
-_MEMBER = 2**10  # bytes
 _CONTAINERS = {
     b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
     b"PAR1": "a Parquet file, where text is wanted",
@@ -80,7 +75,7 @@ class Document:
             if Path(path).exists() and not Path(path).is_file():
                 raise InputError("not a regular file", path=path)
             with open(path, "rb") as file:
-                content = _read_at_most(MAX_BYTES, file.read)
+                content = read_at_most(MAX_BYTES, file.read)
         except OSError as error:
             raise InputError(f"cannot read the file: {error.strerror}", path=path) from None
         if len(content) > MAX_BYTES:
@@ -280,17 +275,13 @@ class Document:
         return self.error(message, line, category="encoding")
 
     def _unfold(self) -> bytes:
-        if not self.content.startswith(_GZIP):
+        if not self.content.startswith(MARK):
             return self.content
-        if (members := self.content.count(_GZIP + b"\x08")) > MAX_MEMBERS + len(self.content) // _MEMBER:
-            raise self.error(f"some {members:,} gzip files, one after the other; compress the text as one file")
-        most = self.most_unfolded
         try:
-            with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
-                unfolded = _read_at_most(most, file.read)
-        except (EOFError, OSError, zlib.error) as error:
-            raise self.error(f"damaged gzip file: {str(error).rstrip('.')}") from None
-        if len(unfolded) > most:
+            unfolded = unfold(self.content, self.most_unfolded)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+        if len(unfolded) > self.most_unfolded:
             raise self.unfolds_to_more("; give the file as it is, unfolded")
         return unfolded
 
@@ -298,12 +289,3 @@ class Document:
 def most_unfolded(content: bytes, trusted: int | None = None) -> int:
     """Return how many bytes a compressed file with this content may unfold to; `trusted` is the least, else TRUSTED."""
     return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))
-
-
-def _read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
-    """Read a file, or just more than `limit` bytes of it; asked for all of them at once it would reserve as many."""
-    parts, size = [], 0
-    while size <= limit and (part := read(2**16)):
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
