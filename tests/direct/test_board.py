@@ -58,7 +58,7 @@ def test_advice_is_of_values_and_of_no_options_of_files():
 
 def test_a_figure_shows_the_board_s_intervals(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib")
-    board = package.evaluate(None, {"a": range(8), "b": [1] * 8})
+    board = package.evaluate(None, {"a": range(8), "b": [2] * 8})
     assert 'width="252pt"' in board.plot(path=tmp_path / "scores.svg", width="ieee", font_size=9)._repr_svg_()
     assert [of.ci_low is not None for of in board._board.standings] == [True, False], "of b nothing varies"
     assert (tmp_path / "scores.svg").read_bytes().startswith(b"<?xml")
