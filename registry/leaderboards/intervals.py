@@ -77,7 +77,7 @@ def _notes(of: Comparison, closed: Mapping[str, Any]) -> Iterator[str]:
                "intervals may hold in less than 93 %, and of few in far less.")
     if n := closed.get("n_skewed"):
         yield (f"Intervals of {counted(n, 'score')} may hold in less than 93 %, because too few units, or too skewed "
-               "ones, determine the standard error: take more units.")
+               "ones, determine the standard error; take more units.")
     if n := closed.get("n_error_free"):
         most = -math.log(1 - of.confidence) / max(of.n_units, 1)
         yield (f"{counted(n, 'score')} without an interval: in none of the {of.n_units} {of.unit}s is there an error, "

@@ -18,6 +18,7 @@ KNOWN = {
         "plain"],
     "platforms": ["codabench"],
     "tests": ["permutation", "bootstrap", "sign", "mcnemar", "wilcoxon", "t", "fisher", "two-sample-t", "binomial-z",
-        "chi-squared", "rank-sum", "williams", "steiger", "response-permutation", "crossed", "prediction-powered"],
+        "chi-squared", "rank-sum", "williams", "steiger", "response-permutation", "crossed", "prediction-powered",
+        "bounded"],
     "corrections": ["holm", "gatekeeping", "shaffer", "bonferroni", "hochberg", "bh", "by", "min-p", "max-t", "none"],
 }
