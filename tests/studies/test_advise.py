@@ -68,6 +68,22 @@ def test_means_of_graded_scores(registry, advice, tmp_path):
     assert facts["normality of gains: shapiro-wilk"] == "rejected at 5 % for 1 of 1 neighbours"
 
 
+@pytest.mark.parametrize(("options", "expected", "said"), [
+    ("low=0, high=1, better=higher", ["bounded"], "bounded holds at every number of units"),
+    ("better=higher", [], "scores with a declared lower and upper bound could be tested by bounded")])
+def test_skewed_differences_of_few_units(registry, advice, tmp_path, options, expected, said):
+    """Three large losses and 37 small gains: the other tests would reject equal means too often."""
+    rows = [f"0.9,{0.1 if n in (3, 17, 31) else 0.95 + n / 1000:.3f}" for n in range(40)]
+    (tmp_path / "scores.csv").write_text("\n".join(["a,b", *rows]) + "\n")
+    registry("quick", tmp_path / "scores.csv", "--metric", f"Mean({options})", "--option", "better=higher",
+             "--keep", "kept")
+    registry("run", "kept/task.toml")
+    assert taken(advice("kept")) == expected
+    reading = registry("study", "advise", "kept", "--format", "table").stdout
+    assert said in " ".join(reading.split())
+    assert ("fewer than 7.2 % of units" in " ".join(reading.split())) == (not expected)
+
+
 def test_translations(scored, advice):
     """BLEU is no mean and has no exact test; 120 segments are few, so permutation, and the bootstrap is a misuse."""
     scored(ROOT / "sample_data" / "translation" / "task.toml")
