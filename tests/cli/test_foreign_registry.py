@@ -39,7 +39,7 @@ COMMANDS = {  # every command, with what it is given
     "amend": [("small/test/ann/ann", "--kind", "baseline", "--reason", "asked")],
     "hide": [("small",)], "reveal": [("small",)], "purge": [("small", "bob", "--reason", "asked")],
 }
-CHANGING = {"apply", "score", "withdraw", "restore", "amend", "hide", "reveal", "purge", "init", "check", "release"}
+READING = {"board", "pairs", "items", "query", "show", "effects", "page", "verify"}  # which ask the most of a registry
 WITHOUT = {"quick", "new", "import", "task-pack", "serve", "completion"}  # they open no registry, or until they end
 
 
@@ -104,7 +104,7 @@ def forge_tables(connection, path):
 
 
 FORGED = {"views": forge_views, "macros": forge_macros, "functions": forge_functions, "tables": forge_tables}
-REPLACED = ("task", "team", "run", "comparison", "comparison_pair", "score", "source", "event", "answer")
+REPLACED = ("task", "team", "comparison_pair", "score", "source")
 
 
 def forged(honest, folder, forge):
@@ -136,7 +136,7 @@ def test_no_command_shows_or_writes_a_file_of_who_opens_the_registry(how, honest
     before = (folder / "registry.duckdb").read_bytes()
     codes = {}
     for command, given in COMMANDS.items():
-        for arguments in given if how == "views" or command not in CHANGING else ():
+        for arguments in given if how == "views" or command in READING else ():
             (folder / "registry.duckdb").write_bytes(before)
             shown, code = outcome(folder, command, arguments)
             assert SECRET.encode() not in shown, (command, shown)
