@@ -58,7 +58,8 @@ def _effects(result: StudyResult) -> Table:
     rows = [dict(row) for row in result.finding.tables["effects"]]
     for at in result.finding.tables["infinite"]:
         rows[at["row"]][at["key"]] = at["sign"] * math.inf
-    return _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note"))
+    table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note"))
+    return replace(table, captions=tuple(result.finding.reading))
 
 
 def _best(result: StudyResult) -> Table:

@@ -17,6 +17,7 @@ import numpy as np
 from registry.arrays import Ints
 from registry.errors import InputError
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
@@ -50,7 +51,8 @@ class _OfAllBoards(BoardStudy):
 class Effects(_OfAllBoards):
     """Effect sizes of every pair with their intervals, and whether the two systems are equivalent.
 
-    Clustering and normality of its differences stand beside them.
+    Clustering and normality of its differences stand beside them. The p-value of a difference is that of the test that
+    the task declares, as in `registry pairs`; its interval is the bootstrap's, and the note names both.
     """
 
     name: ClassVar[str] = "effects"
@@ -67,13 +69,14 @@ class Effects(_OfAllBoards):
         board = _with_fixed_runs(case.board)
         matrix = sharing_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
-        tested = Bootstrap().run(matrix, pairs, case.settings)
+        intervals = Bootstrap().run(matrix, pairs, case.settings)
+        tested = _test_pairs(case, matrix, np.array(pairs).reshape(-1, 2)) or intervals
 
         def of_first(system: int) -> list[Any]:
             """The rows of a system with those behind it, and which of their numbers are infinite."""
             some = [n for n, pair in enumerate(pairs) if pair[0] == system]
             rows = [row for n, observed in zip(some, Observed.of(matrix, [pairs[n] for n in some]), strict=True)
-                    for row in _of_pair(board, observed, tested[n], case.request)]
+                    for row in _of_pair(board, observed, (tested[n], intervals[n]), case)]
             cells = [[n, key, math.copysign(1, value)] for n, row in enumerate(rows) for key, value in row.items()
                      if isinstance(value, float) and math.isinf(value)]
             return [plain_value(rows), cells]
@@ -83,8 +86,22 @@ class Effects(_OfAllBoards):
         for rows, cells in case.parts.each(range(len(board.members) - 1), of_first):
             infinite += [{"row": len(found) + n, "key": key, "sign": sign} for n, key, sign in cells]
             found += rows
-        return Finding({"effects": found, "infinite": infinite}, [],
+        single = f"P-values and intervals are those of one pair each, not corrected for {len(pairs):,} pairs."
+        return Finding({"effects": found, "infinite": infinite}, [single] if len(pairs) > 1 else [],
                        [*_doubts(matrix, np.array(pairs), case.request), *_too_narrow(found, len(pairs))])
+
+
+def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
+    """Test pairs as the board does, each on the side that is declared; empty if the test does not take the matrix."""
+    if case.test.refusal(matrix):
+        return []
+    results: dict[int, PairResult] = {}
+    sides = choose_sides(case.board.members, case.request.significance, *pairs.T)
+    for alternative, side in SIDES.items():
+        chosen = np.flatnonzero(sides == side).tolist()
+        asked = replace(case.settings, alternative=alternative)
+        results |= zip(chosen, case.test.run(matrix, [tuple(pairs[n].tolist()) for n in chosen], asked), strict=True)
+    return [results[n] for n in range(len(pairs))]
 
 
 def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[str]:
@@ -180,16 +197,19 @@ def _with_fixed_runs(board: Board) -> Board:
     return board
 
 
-def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Request) -> Iterator[Row]:
-    settings, (a, b) = request.settings, observed.pair
+def _of_pair(board: Board, observed: Observed, results: tuple[PairResult, PairResult], case: Case) -> Iterator[Row]:
+    """Give the rows of a pair; `results` are that of the declared test, and that with the interval."""
+    request, settings, (a, b), (tested, interval) = case.request, case.settings, observed.pair, results
+    test = "bootstrap" if tested is interval else repr(case.test)
     pair = _place(board) | _system(board, a, "_a") | _system(board, b, "_b")
 
     def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
             note: str = "") -> Row:
         return pair | {"effect": effect, "value": value, "low": low, "high": high, "p_value": p_value, "note": note}
 
-    yield row("difference", observed.difference, tested.ci_low, tested.ci_high, tested.p_value,
-              tested.note or f"bootstrap, {tested.method}")
+    notes = dict.fromkeys(note for note in (tested.note, interval.note) if note)
+    yield row("difference", observed.difference, interval.ci_low, interval.ci_high, tested.p_value,
+              "; ".join((f"p-value: {test}, {tested.method}; interval: bootstrap, {interval.method}", *notes)))
     of_items = not isinstance(board.matrix, PairMatrix)  # with scores of their own
     for effect in effects(observed, settings.confidence) if of_items else ():
         yield row(effect.name, effect.value, effect.low, effect.high, note=effect.note)
@@ -197,7 +217,7 @@ def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Requ
         asked = replace(settings, confidence=1 - request.significance.alpha)
         found = equivalence(observed, request.significance.margin, asked)
         yield row("equivalence", found.margin, found.low, found.high, found.p_value,
-                  found.note or f"test: {found.test}")
+                  found.note or f"test: {found.test}; the interval is of {100 * (2 * asked.confidence - 1):g} %")
     if board.matrix.units is not None and of_items:
         clustering = asdict(design_effect(board.matrix, (a, b)))
         for name in ("intra_cluster_correlation", "design_effect"):

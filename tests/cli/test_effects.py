@@ -23,6 +23,30 @@ def test_effects_of_a_pair(task, registry, scored):
     assert copies["difference"]["value"] == copies["standardized_difference"]["value"] == 0
 
 
+@pytest.mark.parametrize("declared", [
+    {"test": "permutation"}, {"test": "sign"}, {"test": "bootstrap", "resamples": 999},
+    {"test": "permutation", "alternative": "greater", "candidate": "b"}])
+def test_a_pair_has_one_p_value(task, registry, declared):
+    """Also of systems with several runs, which are averaged, and on the side that is declared."""
+    gold = {f"i{n:02}": "yes" if n % 2 else "no" for n in range(40)}
+    task.gold, task.documents = gold, None
+    task.systems = {"b": gold | dict.fromkeys(("i01", "i03", "i05"), "no")}
+    task.runs = {name: {f"run{run}": gold | {f"i{n:02}": "maybe" for n in range(run, 40, step)} for run in (0, 1)}
+                 for name, step in (("c", 5), ("d", 3))} if declared["test"] != "sign" else {}
+    task.systems |= {} if task.runs else {"c": gold | {f"i{n:02}": "maybe" for n in range(0, 40, 3)}}
+    task.significance |= declared
+    registry("run", task.write())
+    expected = {(row["system_a"], row["system_b"]): row["p_value"]
+                for row in registry("pairs", "small", "--format", "json").json}
+    rows = [row for row in registry("effects", "small", "--format", "json").json if row["effect"] == "difference"]
+    assert {(row["system_a"], row["system_b"]): row["p_value"] for row in rows} == expected
+    assert len(rows) == (3 if task.runs else 1)
+    assert all(row["note"].startswith(f"p-value: {declared['test']}, ") for row in rows)
+    assert all("; interval: bootstrap, " in row["note"] for row in rows)
+    shown = registry("effects", "small", "--format", "table").stdout
+    assert ("not corrected for 3 pairs" in " ".join(shown.split())) == (len(rows) == 3)
+
+
 def test_clusters_and_their_effect(task, registry, scored):
     scored(task)
     rows = registry("effects", "--unit", "cluster", "--format", "json").json
