@@ -82,7 +82,7 @@ def test_numbers_that_cannot_be_kept_are_told_of_all_files(formula, tmp_path, re
     formula.write_text(formula.read_text().replace("{ statistics", "{ unscored = '-', statistics").replace(
         '"n" }', '"n", worst = [0] }', 1).replace('"worst"', '"drop"'))
     for name in "xy":
-        (tmp_path / f"{name}.tsv").write_text("item\tn\na\t4194304.5\nb\t1\n")
+        (tmp_path / f"{name}.tsv").write_text("item\tn\na\t4398046511104.5\nb\t1\n")
     exit_code, errors = agree(formula, tmp_path, tmp_path / "new.duckdb")
     assert (exit_code, len(errors)) == (InputError.exit_code, 2)
 

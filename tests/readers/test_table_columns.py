@@ -111,7 +111,7 @@ def test_which_files_are_read_at_once(content, options, at_once, monkeypatch):
 
 @pytest.mark.parametrize("cell", [
     "1_0", "nan", "inf", "-Infinity", "0x1", " 1", "1 ", "1e", "1e999", "\uff14", "1,0", "true", "1d", "1f", "--1", "+",
-    ".", "e5", "1e5.0", "4503599627370496", "4194304.5", "-1e300"])
+    ".", "e5", "1e5.0", "4503599627370496", "4398046511104.5", "-1e300"])
 def test_a_cell_that_is_no_number_is_left_to_the_careful_way(cell, monkeypatch):
     """Whatever DuckDB would take it for."""
     content = RIGHT.replace(b",-.5", f",{cell}".encode()).replace(b",", b"\t" if "," in cell else b",")

@@ -1,9 +1,11 @@
 """Advice on tests: the tree of Dror et al. walked with the facts of a board."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from registry.significance import TESTS, Bootstrap, Permutation, Settings
+from registry.significance import TESTS, Bootstrap, Bounded, Permutation, Settings
 from registry.studies.advise import _how_swapped, preferred, verdict
 from tests.conftest import ROOT
 from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
@@ -101,18 +103,19 @@ def test_single_responses(scored, advice):
 
 
 def advised(population, unit="item"):
-    """What is taken for a simulated test set."""
+    """What is taken for a simulated test set; None if no test holds."""
     matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
     tests = preferred(matrix, unit)
-    return next(test for test in tests if verdict(test, matrix, unit).how == "valid")
+    return next((test for test in tests if verdict(test, matrix, unit).how == "valid"), None)
 
 
 def test_the_test_that_holds_its_level_in_simulation_is_taken():
-    """As docs/validity.md measures it, in the rows `unequal-f1-*`, `lopsided-*` and `clusters-*`."""
+    """As docs/validity.md measures it, in the rows `unequal-f1-*`, `bounded-*` and `clusters-*`."""
     studentized = Permutation(studentized=True)
     assert advised(spans(120)) == advised(graded(120)) == advised(binary(12)) == Permutation()
     assert advised(unequal_f1(120)) == studentized
-    assert advised(lopsided(20)) == Bootstrap("studentized")
+    assert advised(lopsided(20)) is None
+    assert advised(replace(lopsided(20), score_range=(0, 20))) == Bounded()
     assert advised(right_in_clusters(12), "cluster") == advised(right_in_clusters(8, UNEVEN), "cluster") == studentized
     assert advised(right_in_clusters(40), "cluster") == Permutation()
     assert advised(opposed_in_clusters(40), "cluster") == studentized
