@@ -86,6 +86,18 @@ def test_what_is_no_system_is_told(tmp_path):
     assert "passed over: topic" in found.told
 
 
+def test_documents_that_are_passed_over_are_warned_of(tmp_path):
+    """Items of one document are not independent; with a gold file of its own documents are the units."""
+    documents = [f"d{n // 2}" for n in range(len(IDS))]
+    found = made([path_of(tmp_path, table(("id", "Document", "gold", "a"), IDS, documents, GOLD, A))], Asked())
+    (told,) = (told for told in found.told if told.startswith("passed over: Document; "))
+    assert "items of one Document are tested as if they were independent" in told
+    (tmp_path / "gold.csv").write_text(table(("id", "gold", "document"), IDS, GOLD, documents))
+    (tmp_path / "a.csv").write_text(table(("id", "label"), IDS, A))
+    found = made([tmp_path / "gold.csv", tmp_path / "a.csv"], Asked())
+    assert found.folder.tables["test_set"][0]["cluster"] == "document"
+
+
 def test_long_form_is_asked_for_its_columns(tmp_path):
     """Each answer that is shown is one."""
     path = path_of(tmp_path, table(("prompt_id", "model", "seconds", "rating", "tokens"), TWICE, MODELS, [

@@ -108,5 +108,10 @@ def reading(roles: Roles, names: Sequence[str]) -> list[str]:
 
 
 def passed(table: Table, columns: Sequence[int]) -> list[str]:
-    """Say which columns are not looked at."""
-    return [f"passed over: {', '.join(table.names[n] for n in columns)}"] if columns else []
+    """Say which columns are not looked at, and what follows if one of them names documents."""
+    if not columns:
+        return []
+    names = [table.names[n] for n in columns]
+    clusters = [f"; items of one {name} are tested as if they were independent: a gold file of its own with this "
+                "column makes it the unit" for name in names if name.casefold() in DOCUMENTS][:1]
+    return [f"passed over: {', '.join(names)}{''.join(clusters)}"]
