@@ -17,6 +17,7 @@ from registry.significance.judged_items import JudgedItems
 
 _NOISE = 2.0**-50  # of a decimal times a power of ten, relative
 
+
 @dataclass(frozen=True)
 class Steps:
     """What statistics are counted in.
