@@ -24,6 +24,7 @@ _ORGANISER = "`registry --organiser query` shows what is hidden"
 # None of its characters can begin a comment or a literal, so DuckDB parses the text after it as it parses that alone.
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?",
                       re.IGNORECASE | re.ASCII)
+_FILE = re.compile(r"[./\\:]")  # in the name of a file, which DuckDB would read as a table
 _MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
 _OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
 _CONCEALING = (f"SELECT table_name FROM duckdb_tables() WHERE database_name = 'temp' "  # noqa: S608
@@ -147,7 +148,8 @@ def _collect_names(tree: Any, named: Checked) -> None:
 
 
 def _require_permitted(driver: Any, named: Checked, query: Query) -> None:
-    """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
+    """Refuse files and what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
+    _refuse("table", {name for name in named.tables if _FILE.search(name)}, query)
     if others := named.table_functions - permitted.TABLE_FUNCTIONS:
         _refuse("table function", others - _fetch_names(driver, _MACROS), query)
     if others := named.functions - permitted.FUNCTIONS:

@@ -196,4 +196,4 @@ def test_versions(registry, scored, task):
         "small/test/a/a")
     with Database("registry.duckdb").writing() as connection:
         connection.execute(text("UPDATE scoring SET gold_revision_id = 0"))
-    assert "small/test/a/a@1 is not aligned with the current gold" in refused("small/test/a/a@1")
+    assert "small/test/a/a@1 has no answers here: its task hides scores" in refused("small/test/a/a@1")

@@ -7,10 +7,14 @@ from collections.abc import Collection, Sequence
 
 from registry.identity import SALTED
 from registry.store import models
+from registry.store.hiding.numbers import number_rows
 
 # Actions whose entries in the log name no participant, neither in their subject nor in their details.
 _NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "pseudonyms", "hide",
              "reveal")
+
+# Those whose entries tell nothing of scores; a comparison's name tells how a p-value was computed.
+_SCORELESS = ("task", "gold", "ladder", "pseudonyms", "hide", "reveal")
 
 _STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
 
@@ -164,10 +168,17 @@ _SCORES = {
             SELECT run_id FROM {file}.event WHERE action <> 'end'
             GROUP BY run_id HAVING bool_and(split_part(subject, '/', 1) NOT IN (
                 SELECT slug FROM {file}.task WHERE task_id IN ({blind}))))""",
+    # A file that was submitted to an open task too is that task's.
     "source": """
-        SELECT * FROM {file}.source WHERE digest NOT IN (
-            SELECT source_digest FROM {file}.submission_source
-            WHERE submission_id IN (SELECT submission_id FROM temp.secret_upload))""",
+        SELECT s.* REPLACE (if(s.name = 'hidden', s.name, coalesce(open.name, s.name)) AS name,
+            coalesce(open.created_at, s.created_at) AS created_at)
+        FROM {file}.source AS s LEFT JOIN (
+            SELECT source_digest, arg_min(name, submission_id) AS name, min(created_at) AS created_at
+            FROM {file}.submission_source JOIN {file}.submission USING (submission_id)
+            WHERE submission_id NOT IN (SELECT submission_id FROM temp.secret_upload)
+            GROUP BY source_digest) AS open ON open.source_digest = s.digest
+        WHERE open.source_digest IS NOT NULL OR digest IN (SELECT source_digest FROM {file}.gold_source)
+            OR digest NOT IN (SELECT source_digest FROM {file}.submission_source)""",
     "submission": """
         SELECT * REPLACE (
             if(submission_id IN (SELECT submission_id FROM temp.secret_upload), '', digest) AS digest)
@@ -183,7 +194,7 @@ _SCORES = {
         FROM {file}.run """,
     "event": """
         SELECT * REPLACE (
-            if(run_id IN (SELECT run_id FROM temp.secret_upload_run) AND action NOT IN ('ladder', {nameless}),
+            if(run_id IN (SELECT run_id FROM temp.secret_upload_run) AND action NOT IN ({scoreless}),
                '{{}}', details) AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_upload_run), NULL, salt) AS salt)
         FROM {file}.event """,
@@ -210,9 +221,10 @@ _SCORES = {
             OR gold_revision_id NOT IN (
                 SELECT gold_revision.gold_revision_id FROM {file}.gold_revision JOIN {file}.test_set USING (test_set_id)
                 WHERE task_id IN ({blind}))""",
-    "tested_statistics": """
-        SELECT * FROM {file}.tested_statistics WHERE tested_statistics_id IN (
-            SELECT unnest([statistics_a, statistics_b]) FROM temp.pair_result)""",
+    "tested_statistics": f"""
+        SELECT * FROM {{file}}.tested_statistics WHERE tested_statistics_id IN (
+            SELECT unnest([statistics_a, statistics_b]) FROM {{file}}.pair_result JOIN {{file}}.comparison_pair
+            USING (pair_result_id) WHERE {_OF_COMPARISON})""",  # noqa: S608
 }
 # The parts of one that is not finished are found by a digest that tells whether names were hidden.
 _ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE",
@@ -238,9 +250,11 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
     of_names = _NAMES if anonymous else {}
     of_scores = {name: _within(of_names.get(name), name, select) for name, select in _SCORES.items()} if blind else {}
     both = of_names | of_scores | (_ASKED if asks else {})
-    chosen = dict(sorted(both.items(), key=lambda of: not of[0].startswith(HELPER)))
+    numbers = number_rows(both) if blind and asks else {}
+    ordered = sorted(both.items(), key=lambda of: not of[0].startswith(HELPER))
+    chosen = {name: select for name, select in ordered if name not in numbers} | numbers
     values = {"file": file, "anonymous": _listed(anonymous), "blind": _listed(blind), "asks": str(asks).upper(),
-              "nameless": ", ".join(f"'{action}'" for action in _NAMELESS)}
+              "nameless": _quoted(_NAMELESS), "scoreless": _quoted(_SCORELESS)}
     def of_then(select: str) -> str:
         """The same of the tables that stand for the registry's own."""
         return re.sub(rf"{re.escape(file)}\.(\w+)",
@@ -257,6 +271,10 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
 def _within(reordered: str | None, name: str, select: str) -> str:
     """What of a table may be seen in blind phases; of one whose rows are put into another order, in that order."""
     return select if reordered is None else select.replace(f"{{file}}.{name} ", f"({reordered}) ")
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -37,7 +37,11 @@ CREATE MACRO scoring_named(wanted) AS (
     )
     SELECT CASE
         WHEN meant.n = 1 AND meant.scoring_id IS NOT NULL THEN meant.scoring_id
-        WHEN meant.n = 1 THEN error(meant.names || ' is not aligned with the current gold; `registry apply` aligns it')
+        WHEN meant.n = 1
+            THEN error(
+                meant.names || ' has no answers here: its task hides scores (see `blind_until` in the table task), or '
+                || 'it is not aligned with the current gold, which `registry apply` does'
+            )
         WHEN versions.n > 0 THEN error('no version of ' || wanted || ' takes part; name one: ' || versions.names)
         WHEN nearest.name IS NULL THEN error('unknown submission ' || coalesce(wanted, 'NULL') || '; there is none')
         ELSE error(

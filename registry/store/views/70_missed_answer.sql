@@ -1,4 +1,5 @@
--- The gold answers that no submission taking part gives, in any run: where all fail, or the gold is wrong.
+-- The gold answers that no submission taking part gives, in any run: where all fail, or the gold is wrong. None of test
+-- sets without submissions.
 -- One row per answer.
 --
 -- task: the task's id
@@ -8,7 +9,11 @@
 -- type: the answer's type, such as person; empty where answers have none
 -- item_id: the item
 -- answer_id: the answer
-WITH given AS (
+WITH answered AS (
+    SELECT DISTINCT task, test_set FROM ranked_submission WHERE scoring_id IS NOT NULL
+),
+
+given AS (
     SELECT DISTINCT response.answer_id
     FROM response
     JOIN ranked_submission USING (scoring_id)
@@ -27,6 +32,7 @@ final AS (
     ANTI JOIN given USING (answer_id)
     JOIN test_set ON test_set.gold_revision_id = answer.gold_revision_id AND test_set.is_declared
     JOIN task USING (task_id)
+    JOIN answered ON answered.task = task.slug AND answered.test_set = test_set.name
     JOIN item ON item.item_id = answer.item_id
     WHERE answer.in_gold
     ORDER BY task.task_id, test_set.position, item.item_id, answer.answer_id
