@@ -6,12 +6,15 @@ import math
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
 
 from registry.direct.form import Form, Row
 from registry.errors import InputError, counted
 from registry.manifest.write import json_lines
+from registry.readers.bio import PREFIXES, Scheme
+from registry.readers.parsing.tags import is_tag, suggest_tag
 
 
 class Labels(Form):
@@ -85,14 +88,13 @@ class Spans(Form):
 
     @cached_property
     def _typed(self) -> bool:
-        found = {len(span_of(span)) == 3 for spans in self.items.golds for span in spans}
-        return found != {False}
+        return {len(span) == 3 for _, spans, _ in self.each(self.items.golds, spans_of) for span in spans} != {False}
 
     def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines(self._rows(values, gold=gold))
 
     def _rows(self, values: Sequence[Any], *, gold: bool) -> Iterator[Row]:
-        for name, spans, attributes in self.each(values, lambda value: sorted({span_of(span) for span in value})):
+        for name, spans, attributes in self.each(values, spans_of):
             more = attributes if gold else {}
             for span in spans or [(None, None, None)]:
                 if (len(span) == 3) != self._typed and spans:
@@ -100,6 +102,13 @@ class Spans(Form):
                                      "gold's", item=name)
                 start, end, *type_ = span
                 yield {"item": name, "start": start, "end": end, **({"type": type_[0]} if type_ else {}), **more}
+
+
+def spans_of(value: Any) -> list[tuple[Any, ...]]:
+    """Return the spans of an item, sorted, each once."""
+    if not _is_many(value):
+        raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
+    return sorted(set(map(span_of, value)))
 
 
 def span_of(value: Any) -> tuple[Any, ...]:
@@ -111,7 +120,8 @@ def span_of(value: Any) -> tuple[Any, ...]:
         start, end, *rest = value
         start, end = operator.index(start), operator.index(end)
     except (TypeError, ValueError):
-        raise ValueError(f"{value!r:.60} is no span; expected (start, end, type)") from None
+        in_parts = "; a span has one part" if _is_many(value) and any(map(_is_many, value)) else ""
+        raise ValueError(f"{value!r:.60} is no span; expected (start, end, type){in_parts}") from None
     if len(rest) > 1 or not all(isinstance(type_, str) and type_ for type_ in rest):
         raise ValueError(f"{value!r:.60} is no span; expected (start, end, type), the type as text")
     return (start, end, *rest)
@@ -124,9 +134,12 @@ class Tags(Form):
 
     @property
     def options(self) -> Row:
+        return {"scheme": self._scheme, "invalid_tags": "begin", "comment": "#"}
+
+    @cached_property
+    def _scheme(self) -> Scheme:
         prefixes = {tag[0] for tags in self.items.golds for tag in tags}
-        scheme = "bioes" if prefixes & set("ES") else "bilou" if prefixes & set("LU") else "iob2"
-        return {"scheme": scheme, "invalid_tags": "begin", "comment": "#"}
+        return "bioes" if prefixes & set("ES") else "bilou" if prefixes & set("LU") else "iob2"
 
     def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         lines = []
@@ -134,6 +147,8 @@ class Tags(Form):
         for name, tags, attributes in self.each(values, tags_of):
             if len(tags) != lengths[name]:
                 raise InputError(f"{counted(len(tags), 'tag')} where the gold has {lengths[name]}", item=name)
+            if wrong := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
+                raise InputError(f"tag {wrong!r} is of another scheme than the gold's, {self._scheme}", item=name)
             comments = {"id": name} | (attributes if gold else {})
             lines += [*(f"# {key} = {value}" for key, value in comments.items()),
                       *(f"{n}\t{tag}" for n, tag in enumerate(tags)), ""]
@@ -142,10 +157,15 @@ class Tags(Form):
 
 def tags_of(value: Any) -> list[str]:
     """The tags of an item, of which there is one at least."""
-    tags = list(value)
-    if not tags or not all(isinstance(tag, str) and tag.strip() and tag.isprintable() for tag in tags):
-        raise ValueError(f"{tags!r:.60} is no list of tags; expected one for each token, such as O and B-PER")
-    return tags
+    if not isinstance(value, list | tuple) or not value or not all(
+            isinstance(tag, str) and tag.strip() and tag.isprintable() for tag in value):
+        raise ValueError(f"{value!r:.60} is no list of tags; expected one for each token, such as O and B-PER")
+    for n, tag in enumerate(value, 1):
+        if not is_tag(tag):
+            remedy = suggest_tag(tag) or "leave such tokens out, or write 'O'"
+            raise ValueError(f"token {n} has the tag {tag!r}, which is neither O nor a prefix of IOB2, BIOES or BILOU, "
+                             f"a hyphen and a type; {remedy}")
+    return list(value)
 
 
 class Sets(Form):
@@ -159,9 +179,11 @@ class Sets(Form):
 
 
 def _answers(value: Any) -> list[str]:
-    if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+    if not _is_many(value) or not all(isinstance(one, str) for one in value):
         raise ValueError(f"{value!r:.60} is no set of answers; expected texts")
-    return sorted(set(value))
+    if not isinstance(value, AbstractSet) and len(set(value)) < len(value):
+        raise ValueError(f"an answer stands twice in {value!r:.60}; give each once, or sets")
+    return sorted(value)
 
 
 class Texts(Form):
@@ -215,6 +237,10 @@ def text_of(value: Any) -> str:
     return " ".join(value.splitlines())
 
 
+def _is_many(value: Any) -> bool:
+    return isinstance(value, list | tuple | AbstractSet)
+
+
 def _lines(texts: Sequence[str]) -> bytes:
     return "".join(f"{text}\n" for text in texts).encode()
 
@@ -237,9 +263,10 @@ class Rankings(Form):
     def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         lines = []
         for name, ranked, _ in self.each(values, _documents):
-            if gold and not all(isinstance(grade, int) for grade in ranked.values()):
-                raise InputError("a relevance is no whole number", item=name)
-            lines += [f"{name} 0 {document} {number}" if gold else f"{name} Q0 {document} 0 {number!r} system"
+            for document, grade in ranked.items() if gold else ():
+                if grade != int(grade):
+                    raise InputError(f"the relevance of {document!r:.60} is {grade}, no whole number", item=name)
+            lines += [f"{name} 0 {document} {int(number)}" if gold else f"{name} Q0 {document} 0 {number!r} system"
                       for document, number in ranked.items()]
         return _lines(lines)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 from registry.direct.form import Form
-from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts
+from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, tags_of
 from registry.errors import InputError
-
-_TAG = re.compile(r"O|([BIESLU])-.+")
+from registry.readers.parsing.tags import is_tag
 
 
 def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
@@ -32,12 +30,48 @@ def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
         raise InputError(f"the gold has {type(first).__name__} values, such as {first!r:.60}; expected labels, "
                          "numbers, texts, or lists of spans, tags or answers")
     if not all(isinstance(one, str) for one in first):
-        return [Spans]
+        if all(_is_many(one) or isinstance(one, Mapping) for one in first):
+            return [Spans]
+        raise InputError(f"the gold has {first!r:.60}; expected a list of spans (start, end, type), or texts: tags, "
+                         "references, or a set of answers")
     if isinstance(first, AbstractSet):
         return [Sets]
-    if first and all(_TAG.fullmatch(tag) for gold in golds if _is_many(gold) for tag in gold if isinstance(tag, str)):
+    if first and all(is_tag(tag) for gold in golds if _is_many(gold) for tag in gold if isinstance(tag, str)):
         return [Tags, Sets]
     return [Sets, Texts] if first else [Spans]
+
+
+def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[Sequence[Any]]) -> None:
+    """Refuse lists that are likely to be sequences, such as tags of tokens, where sets of answers are read.
+
+    Args:
+        golds: The gold's values.
+        names: What their items are called.
+        systems: The values of each system; None is no answer.
+
+    Raises:
+        InputError: They are tags of spans, among which one is not valid; or a list has a value twice; or all lists
+            of an item have the same length, so that their order may count.
+    """
+    lists = {name: gold for name, gold in zip(names, golds, strict=True) if isinstance(gold, list | tuple)}
+    values = {value for gold in lists.values() for value in gold}
+    if any(map(is_tag, values)) or ("o" in values and any(is_tag(value.upper()) for value in values if "-" in value)):
+        for name, gold in lists.items():
+            try:
+                tags_of(gold)
+            except ValueError as error:
+                raise InputError(f"{error}; if these are no tags, give sets", item=name) from None
+    ask = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
+           "of the labels of all tokens, and clusters= the sentence of each")
+    for name, gold in lists.items():
+        if len(set(gold)) < len(gold):
+            raise InputError(f"a value stands twice in {gold!r:.60}: {ask}", item=name)
+    if max(map(len, lists.values()), default=0) > 1 and all(
+            isinstance(value, list | tuple) and len(value) == len(gold)
+            for values in systems for value, gold in zip(values, golds, strict=True) if value is not None):
+        name, gold = next((name, gold) for name, gold in lists.items() if len(gold) > 1)
+        raise InputError(f"all systems have as many values as the gold in each list, such as {gold!r:.60}, so that "
+                         f"their order may count: {ask}", item=name)
 
 
 def _is_many(value: Any) -> bool:
@@ -49,7 +83,7 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     if isinstance(value, AbstractSet):
-        return set(map(plain, value))
+        return {tuple(map(plain, one)) if isinstance(one, tuple) else plain(one) for one in value}
     if isinstance(value, list | tuple):
         return [*map(plain, value)]
     return {key: plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value

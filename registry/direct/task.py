@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from registry.direct.columns import Column, aligned, check_complete, chosen_of, column, is_missing, systems_of, united
 from registry.direct.form import Form, Items
-from registry.direct.forms import Numbers
-from registry.direct.kinds import forms_of, plain
+from registry.direct.forms import Numbers, Sets
+from registry.direct.kinds import forms_of, plain, require_sets
 from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.scored import system_and_team
 from registry.manifest import Significance, significance_with
@@ -72,6 +72,10 @@ def made_of(asked: Asked) -> Made:
     items = united(list(columns.values())) if gold is None else _gold(gold)
     of_items = None if clusters is None else _clusters(clusters, items)
     form, metric = _form(Items(_names(items), items.values, of_items, keyed=items.keys is not None), asked)
+    if isinstance(form, Sets):
+        answers = [list(map(plain, aligned(of, items, whose[name]))) for name, of in columns.items()]
+        with _told_of(GOLD):
+            require_sets(form.items.golds, form.items.names, answers)
     with _told_of(GOLD):
         table, files = form.test_set()
     copies, paths = dict.fromkeys(files, GOLD), files_of(columns, form.ending)

@@ -18,6 +18,7 @@ from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.by_order import moved, recut, runs
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.tagged_blocks import Block, Layout, Row
+from registry.readers.parsing.tags import suggest_tag
 from registry.values import TERSE
 
 _REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
@@ -25,7 +26,10 @@ _REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
 # the prefixes of a span's first, inner, last and only token, as far as a scheme has them
-_PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
+PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
+
+
+_ALL_PREFIXES = {prefix for prefixes in PREFIXES.values() for prefix in prefixes}
 
 
 class Bio(SpanReader):
@@ -188,7 +192,7 @@ class Bio(SpanReader):
 
     def _spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
         """Read the spans off a sentence's tags, given with their lines."""
-        prefixes = _PREFIXES[self.scheme]
+        prefixes = PREFIXES[self.scheme]
         inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
         start, type_, closed = 0, "", True  # the span that may still go on, if not closed
         for n, (line, tag) in enumerate(tags):
@@ -217,11 +221,12 @@ class Bio(SpanReader):
 
     def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
         """Say what is wrong with a tag after `before`, where a span of `open_type` may go on; None if nothing is."""
-        prefixes = _PREFIXES[self.scheme]
+        prefixes = PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):
-            said = '; outside = ["O", "_"] takes it for no span' if tag == "_" else ""
-            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'{said}"
+            remedy = suggest_tag(tag) or ("" if prefix in _ALL_PREFIXES else
+                                          f'outside = ["O", "{tag}"] takes it for no span')
+            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'{remedy and f'; {remedy}'}"
         continues = bool(open_type) and kind == open_type
         if self.scheme == "iob1":
             allowed = prefix != "B" or continues

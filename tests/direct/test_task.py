@@ -143,7 +143,7 @@ def test_clusters_are_units_unless_items_are_asked_for():
     ({"gold": {" i": "x"}}, "begins or ends with a blank"), ({"systems": {("a{b}", 1): A}}, "name with braces"),
     ({"gold": {"q 1": {"d": 1}}}, "the gold: item 'q 1': there is a blank in the name"),
     ({"gold": None, "systems": {"a": [1, None]}, "missing": "worst"}, r"or metric='Mean\(worst=0\)'"),
-    ({"gold": {"q": {"d": 0.5}}, "systems": {"a": {"q": {"d": 1}}}, "metric": "AP"}, "relevance is no whole number"),
+    ({"gold": {"q": {"d": 0.5}}, "systems": {"a": {"q": {"d": 1}}}, "metric": "AP"}, "'d' is 0.5, no whole"),
 ])
 def test_what_is_wrong_is_told_in_a_sentence(given, told):
     with pytest.raises(InputError, match=told):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,10 +15,10 @@ from registry.guessing.trial import Trial
 from registry.items import Answer, Item
 from registry.readers import Bio, Document
 from registry.readers.parsing.delimited import split
+from registry.readers.parsing.tags import is_tag, suggest_tag
 
 TAGS = 0.98  # the share of a column's cells that are tags at the least; the reader tells of the others
 ALIKE = 0.8  # the share of tokens that are the gold's, of a file that is let pass with others
-_TAG = re.compile(r"O|[BIESLU]-\S+")
 _SAID = ("outside", "invalid_tags", "comments")  # of tags and lines, in all files
 _SCHEMES = ("iob2", "iob1", "bioes", "bilou")
 
@@ -62,7 +61,10 @@ def tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
     """Guess scheme and columns of tagged text."""
     if not asked.allows("bio", "span"):
         return
-    for form in _forms(gold):
+    forms = list(_forms(gold))
+    if not forms:
+        _refuse_unusual_tags(gold)
+    for form in forms:
         theirs = [next(_forms(given.document), None) for given in systems]
         found = [one for one in theirs if one is not None]
         if len(found) == len(systems):
@@ -183,6 +185,27 @@ def _alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
     return bool(same >= ALIKE * sum(len(mine) for mine, _ in pairs))
 
 
+def _refuse_unusual_tags(document: Document) -> None:
+    """Raise an error for a column of tags that are written unusually, such as B_PER, in lines with blank ones between.
+
+    Raises:
+        InputError: There is one; names its first such tag, with what to write instead.
+    """
+    lines = [(number, line) for number, line in text_lines(document) if not line.startswith(("#", "-DOCSTART-"))]
+    filled = [(number, line) for number, line in lines if line.strip()]
+    if all(line.strip() for _, line in lines[:-1]):
+        return
+    for separator in ("tab", "whitespace"):
+        for column in zip(*(split(line, separator)[1:] for _, line in filled), strict=False):
+            remedies = [None if is_tag(cell) else suggest_tag(cell) for cell in column]
+            n_usual = sum(map(is_tag, column))
+            if "O" in map(str.upper, column) and n_usual + sum(map(bool, remedies)) >= TAGS * len(column):
+                number, tag, remedy = next((number, cell, remedy) for (number, _), cell, remedy in zip(
+                    filled, column, remedies, strict=True) if remedy)
+                raise document.error(f"tag {tag!r} is neither O nor a prefix of a scheme, a hyphen and a type; "
+                                     f"{remedy}", number, category="tag")
+
+
 def _forms(document: Document) -> Iterator[_Form]:
     """The ways in which a file is tagged text."""
     lines = [line for _, line in text_lines(document)]
@@ -200,7 +223,7 @@ def _forms(document: Document) -> Iterator[_Form]:
         is_header = len(even) > 2 and even[0] is plain[0] and len(set(even[0])) == width and _is_header(even)
         names = tuple(even.pop(0)) if is_header else ()
         tags = tuple(n for n in range(1, width) if sum(
-            _TAG.fullmatch(row[n]) is not None for row in even) >= TAGS * len(even))
+            is_tag(row[n]) for row in even) >= TAGS * len(even))
         token = next((n for n in range(width) if n not in tags and not all(is_number(row[n]) for row in even)), None)
         if tags and token is not None and (names or not is_one):
             comments = any(row[0].startswith("#") and (len(row) != width or "=" in row) for row in rows)
@@ -210,5 +233,5 @@ def _forms(document: Document) -> Iterator[_Form]:
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row has no tag where all others have one."""
-    tags = [n for n in range(1, len(rows[0])) if all(_TAG.fullmatch(row[n]) for row in rows[1:])]
-    return bool(tags) and not any(_TAG.fullmatch(rows[0][n]) for n in tags)
+    tags = [n for n in range(1, len(rows[0])) if all(is_tag(row[n]) for row in rows[1:])]
+    return bool(tags) and not any(is_tag(rows[0][n]) for n in tags)

@@ -14,12 +14,12 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.guessing.words import n_words
 from registry.metrics import Metric, Spearman
+from registry.readers.parsing.tags import is_tag
 
 _SHOWN, _SHORT = 5, 40  # values in a message, and characters of one
 _BETWEEN = re.compile(r"[\s,;|]+")  # several answers
 _MARK = re.compile(r"[,;|]")
 _LIST = re.compile(r"\[.*\]")
-_TAG = re.compile(r"O|[BIESLU]-\S+")  # of tokens
 _MOST = 0.9  # the share of cells that are of one kind, of which the others are rather mistakes
 _QUOTED = re.compile(r'"[+-]?[\d.]+"')  # numbers as words, where quotes belong to the cells
 _TWO = 2  # values, of which either stands for yes
@@ -91,7 +91,7 @@ def _odd(right: Sequence[str], answers: Sequence[Sequence[str]]) -> str | None:
         return "they are numbers, but for the quotes"
     for cells in (right, *answers):
         filled = [cell for cell in cells if cell.strip()]
-        for is_one, what in ((is_number, "numbers"), (_TAG.fullmatch, "tags of tokens")):
+        for is_one, what in ((is_number, "numbers"), (is_tag, "tags of tokens")):
             others = [cell for cell in filled if not is_one(cell)]
             if 0 < len(others) <= (1 - _MOST) * len(filled):
                 return f"nearly all are {what}, and {others[0][:_SHORT]!r} is none"
