@@ -32,7 +32,8 @@ def evaluated(asked: Asked) -> Board:
     except InputError as error:
         raise together([_plain(one, set(made.folder.copies.values())) for one in (error, *error.others)]) from None
     (board,) = done.boards
-    remarks = [_without_options(sentence) for sentence in told if sentence.startswith(("warning: ", "note: "))]
+    remarks = [_without_options(_name_values(sentence, made.folder.copies))
+               for sentence in told if sentence.startswith(("warning: ", "note: "))]
     of_values = [type(given).__module__.partition(".")[0] for given in _given(asked)]
     package = next((package for package in ("polars", "pandas") if package in of_values), None)
     return Board(board, made, remarks, package)
@@ -45,6 +46,13 @@ def _plain(error: RegistryError, whose: set[str]) -> RegistryError:
     message = _without_options(error.message)
     return InputError(message, path=error.path if error.path in whose else None, item=error.item,
                       category=error.category)
+
+
+def _name_values(sentence: str, copies: Mapping[str, str]) -> str:
+    """Name the user's values in place of the file that a sentence is about."""
+    kind, _, rest = sentence.partition(" ")
+    file, separator, about = rest.partition(": ")
+    return f"{kind} {copies.get(file, file)}{separator}{about}"
 
 
 def _without_options(message: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from registry.direct.columns import Column, aligned, check_complete, chosen_of, column, is_missing, systems_of, united
@@ -19,7 +19,8 @@ from registry.manifest import Significance, significance_with
 from registry.manifest.fields import Missing
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
-from registry.metrics import Metric
+from registry.metrics import BLEU, Metric
+from registry.metrics.word_division import choose_tokenizer
 from registry.plugins import package_of
 
 TASK = "evaluation"
@@ -151,6 +152,10 @@ def _form(items: Items, asked: Asked) -> tuple[Form, Metric]:
         if kind is Numbers and "gold" not in metric.needs():
             raise InputError(f"{metric!r} is of scores that items have already: give no gold (None), or a metric "
                              "of numbers such as MAE, RMSE or Pearson")
+        if isinstance(metric, BLEU) and "tokenize" not in asked.metric:
+            golds = [text for gold in items.golds for text in ([gold] if isinstance(gold, str) else gold)]
+            if (tokenizer := choose_tokenizer(text for text in golds if isinstance(text, str))) is not None:
+                metric = replace(metric, tokenize=tokenizer)
         return kind(items), metric
     raise refused[0] if len(refused) == 1 else InputError("; or ".join(error.message for error in refused))
 

@@ -22,7 +22,7 @@ from registry.guessing.unread import unread
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
-from registry.metrics import METRICS, Metric
+from registry.metrics import BLEU, METRICS, Metric
 from registry.readers import READERS, Document, Reader
 from registry.values import build, name_of, parse
 
@@ -131,7 +131,10 @@ def _as_asked(given: Files, reader: Reader) -> Guess:
 
 def _metric(guess: Guess, asked: Asked) -> Metric:
     if asked.metric is not None:
-        return common_metric(asked.metric, guess.reader.gives)
+        named = common_metric(asked.metric, guess.reader.gives)
+        if isinstance(named, BLEU) and isinstance(guess.metric, BLEU) and "tokenize" not in asked.metric:
+            return replace(named, tokenize=guess.metric.tokenize)
+        return named
     metric = guess.metric or usual_metric(guess.reader.gives)
     if guess.reader.name == "candidates" or metric is None:
         raise QuestionError("candidates are ranked, and precision is that of the best of them: of how many? say it:", {

@@ -15,6 +15,7 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics.meteor_jar import jar
 from registry.metrics.references import ReferenceMetric, texts
+from registry.metrics.word_division import describe_undivided
 
 
 class _Parameters(NamedTuple):
@@ -56,6 +57,9 @@ class METEOR(ReferenceMetric):
         if self.text == "normalize" and self.language != "en":
             raise InputError(f"option 'text' of METEOR is 'normalize', which the program can do for English only; "
                              f"tokenize the text of language {self.language!r}, and take 'lowercase' or 'as-is'")
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, self.name, 'take chrF, or BLEU with tokenize = "{tokenizer}"')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Have the program match every segment with the reference of the highest score."""

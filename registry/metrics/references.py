@@ -29,6 +29,10 @@ class ReferenceMetric(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         return tuple(self.corpus_statistics([item], [answer])[0])
 
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
+        """Say what of the gold's texts it would take for words that are none, and what to declare; None if nothing."""
+        return None
+
     @abstractmethod
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give the statistics of many segments, [items, columns]; scorers of text are fast on many only."""

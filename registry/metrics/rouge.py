@@ -13,8 +13,10 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics.base import QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
+from registry.metrics.word_division import describe_undivided, share_of_latin_letters
 from registry.values import TERSE
 
+_LATIN = 0.5  # the share of letters from which on little is lost
 _MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
 
 
@@ -51,6 +53,15 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out where line ends part sentences")
         if self.stemmer and self.tokenize != "rouge":
             raise InputError("option 'stemmer' of ROUGE takes the words of tokenize = \"rouge\"; leave one of them out")
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        share = share_of_latin_letters(texts)
+        if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
+            return None
+        if self.tokenize == "whitespace":
+            return describe_undivided(texts, self.name, 'set its option tokenize = "characters"')
+        return (f"{1 - share:.0%} of the gold's letters are none of a to z, and {self.name} leaves them out; set its "
+                'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give (score, 1) for every segment."""

@@ -18,6 +18,7 @@ from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.metrics.base import FROM_ZERO, QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
+from registry.metrics.word_division import describe_undivided, is_tokenized
 
 
 class _SegmentMetric(ReferenceMetric):
@@ -61,6 +62,14 @@ class BLEU(_SegmentMetric):
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     lowercase: bool = False
 
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        if self.tokenize in ("char", "zh"):
+            return None
+        tokenized = self.tokenize != "none" and is_tokenized(texts)
+        return describe_undivided(texts, self.name, 'set its option tokenize = "{tokenizer}"') or (
+            f'the gold seems to be tokenized, and {self.name} tokenizes it again; tokenize = "none" takes its words as '
+            "they are" if tokenized else None)
+
     def engine_options(self) -> dict[str, Any]:
         return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
@@ -103,6 +112,9 @@ class ChrF(_SegmentMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_beta(self.beta, self.name)
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
 
     def words(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
@@ -154,6 +166,9 @@ class TER(QuotientMetric, _SegmentMetric):
     score_range = FROM_ZERO
     citation = "Snover et al. 2006"
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
 
     normalized: bool = False
     no_punct: bool = False

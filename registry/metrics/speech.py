@@ -14,6 +14,7 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics.base import FROM_ZERO, QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
+from registry.metrics.word_division import describe_undivided
 
 
 class _ErrorRate(QuotientMetric, ReferenceMetric):
@@ -63,6 +64,9 @@ class WER(_ErrorRate):
 
     called = "word error rate"
     citation = "Morris, Maier and Green 2004"
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a line break for one

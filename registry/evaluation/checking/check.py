@@ -185,7 +185,8 @@ def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
             expected[test_set.name] = found
             checked.items[test_set.name] = len(found)
             if test_set.gold is not None:
-                checked.warnings += of_gold(found, task.readers[test_set.name], documents["gold"].path)
+                checked.warnings += of_gold(found, task.readers[test_set.name], documents["gold"].path,
+                                            task.metrics)
     return expected
 
 

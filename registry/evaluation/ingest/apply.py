@@ -185,7 +185,8 @@ def _apply_gold(ingest: Ingest, before: TaskRow | None, applied: Applied) -> set
             revision = apply_gold(ingest, test_set, stored, before, redeclared=applied.task_changed)
             if revision is not None:
                 applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
-                applied.warnings += of_gold(ingest.items(revision), task.readers[test_set.name], test_set.gold or "")
+                applied.warnings += of_gold(ingest.items(revision), task.readers[test_set.name], test_set.gold or "",
+                                            task.metrics)
         except RegistryError as error:
             ingest.refuse(error)
             stale.add(test_set.name)

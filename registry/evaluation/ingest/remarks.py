@@ -6,7 +6,7 @@ no file: a database may be published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.errors import Category, InputError, counted
@@ -17,6 +17,9 @@ from registry.evaluation.ingest.mistakes.ranks import contradicted
 from registry.evaluation.ingest.mistakes.unicode_normal_form import another_normal_form
 from registry.evaluation.ingest.mistakes.vocabulary import strangers
 from registry.items import Answer, Item
+from registry.metrics import Metric
+from registry.metrics.references import ReferenceMetric
+from registry.metrics.word_division import count_tokenized, is_tokenized
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 
@@ -40,10 +43,15 @@ class Remark:
                           category=self.category)
 
 
-def of_gold(items: Sequence[Item], reader: Reader, path: str) -> Iterator[str]:
-    """Say what is remarkable about a test set's gold, the file at `path`."""
+def of_gold(items: Sequence[Item], reader: Reader, path: str, metrics: Mapping[str, Metric]) -> Iterator[str]:
+    """Say what is remarkable about a test set's gold, the file at `path`, and what metrics, by id, take it for."""
     if (found := header(items, reader)) is not None:
         yield str(_header(found, found.gold, reader).error(path))
+    for id_, metric in metrics.items() if reader.gives == "segment" else ():
+        if isinstance(metric, ReferenceMetric):
+            texts = [item.gold[name] for item in items for name in metric.references if name in item.gold]
+            if (misread := metric.describe_misreading(texts)) is not None:
+                yield str(InputError(f"metric {id_}: {misread}", path=path))
 
 
 def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, document: Document, *, missing: str,
@@ -83,6 +91,8 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
         if strange.all and reader.unknown == "reject":
             raise remark.error(document.path)
         yield remark
+    if reader.gives == "segment" and (tokenized := _tokenized(items, joined)) is not None:
+        yield Remark("text", tokenized, "give it as it was before it was tokenized")
     if (order := displaced(items, joined.answers, reader)) is not None:
         yield Remark("order", order, "rows have to be in the order of the gold's items")
     if len(items) >= FEW and (copied := _copied(items, joined, reader)) is not None:
@@ -105,6 +115,16 @@ def of_copy(other: str) -> Remark:
 def _header(first: Item | Answer, label: str, reader: Reader) -> Remark:
     return Remark("header", f"its first line ({first.key!r}, {label!r}) looks like a header, but counts as an item",
                   f"set {as_header(first, reader)}, or take the line out", first.line)
+
+
+def _tokenized(items: Sequence[Item], joined: Joined) -> str | None:
+    """Say that a submission's texts are tokenized where the gold's are not."""
+    own = [answer.value for answer in joined.answers if answer is not None]
+    if not is_tokenized(own) or is_tokenized([text for item in items for text in item.gold.values()]):
+        return None
+    sentences, tokenized = count_tokenized(own)
+    return (f"{tokenized} of {sentences} sentences have a blank before the full stop, as tokenized text has, and the "
+            "gold's have none")
 
 
 def _copied(items: Sequence[Item], joined: Joined, reader: Reader) -> str | None:
