@@ -44,6 +44,10 @@ class Code:
     revision: str | None
     dirty: bool | None
 
+    def __str__(self) -> str:
+        revision = f" at revision {self.revision[:8]}" if self.revision else ""
+        return f"{self.version}{revision}{' with changes' if self.dirty else ''}"
+
 
 @cache
 def code() -> Code:
@@ -64,24 +68,29 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """List what a result may depend on beside the code: Python, the platform and the versions of the packages.
+    """List everything that a result may depend on: the code, Python, the platform and the versions of the packages.
 
     The platform is the system and the processor's architecture; the kernel's release would tell machines apart. How
     numpy and its linear algebra use the processor decides the last bits of sums.
     """
-    return {"python": platform.python_version(), "platform": _platform(), **_arithmetic(), **_packages(_STORE),
-            **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
+    return {"code": _digest_of_code(), "python": platform.python_version(), "platform": _platform(), **_arithmetic(),
+            **_packages(_STORE), **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
 
 
 @cache
 def computing() -> dict[str, str]:
     """List what numbers depend on to the last bit: this program's code, Python, the platform, packages that compute."""
-    folder = Path(__file__).parent
-    content = digest_json([[path.relative_to(folder).as_posix(), digest(path.read_bytes())]
-                           for path in sorted(folder.rglob("*.py"))])
-    return {"evalregistry": f"{__version__} with code {short(content)}",
+    return {"evalregistry": f"{__version__} with code {_digest_of_code()}",
             "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(), **_packages(_COMPUTE),
             **_packages(_EXTRAS)}
+
+
+@cache
+def _digest_of_code() -> str:
+    """Return the first digits of the digest of all modules: a revision may change none, and a wheel has no revision."""
+    folder = Path(__file__).parent
+    return short(digest_json([[path.relative_to(folder).as_posix(), digest(path.read_bytes())]
+                              for path in sorted(folder.rglob("*.py"))]))
 
 
 def _platform() -> str:
@@ -95,7 +104,10 @@ def _arithmetic() -> dict[str, str]:
     from threadpoolctl import threadpool_info
 
     vectors = np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", [])
-    kinds = {of.get("architecture", of["internal_api"]) for of in threadpool_info() if of["user_api"] == "blas"}
+    libraries = [of for of in threadpool_info() if of["user_api"] == "blas"]
+    # Other packages bring their own libraries, and which of them this process has loaded is chance.
+    own = [of for of in libraries if of["filepath"].startswith(str(Path(np.__file__).parent))] or libraries
+    kinds = {of.get("architecture", of["internal_api"]) for of in own}
     return {"vectors": " ".join(vectors), "blas": " ".join(sorted(kinds))}
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
+import threadpoolctl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.provenance import Signature, StudySignature, parse_signature
+from registry.provenance import Signature, StudySignature, _arithmetic, parse_signature
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.base import Method
 
@@ -36,6 +37,18 @@ ONE = Signature("f1", "labels", "2", "test", None, None, 12, None, None, "0123ab
 @given(SIGNATURES | STUDIES)
 def test_a_signature_is_read_as_it_was_written(signature):
     assert parse_signature(str(signature)) == signature
+
+
+def test_only_the_linear_algebra_of_numpy_is_part_of_the_environment(monkeypatch):
+    """Which other packages have loaded a library of their own in this process is chance."""
+    _arithmetic.cache_clear()
+    before = _arithmetic()
+    libraries = [*threadpoolctl.threadpool_info(), {
+        "user_api": "blas", "internal_api": "mkl", "architecture": "another", "filepath": "/somewhere/libmkl.so"}]
+    monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda: libraries)
+    _arithmetic.cache_clear()
+    assert _arithmetic() == before
+    assert before["blas"]
 
 
 def test_a_printed_line():

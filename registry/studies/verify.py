@@ -54,7 +54,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
     for row in chosen:
         try:
             remade = _remade(database, row, execution, load)
-            verified.faults += _differences(row, *remade, elsewhere=row.run_id in elsewhere)
+            verified.faults += _differences(row, *remade, elsewhere=elsewhere.get(row.run_id, ""))
             verified.count("study", 1)
         except RegistryError as error:
             verified.notes.append(f"{_short(row)} is not made again: {error}")
@@ -121,13 +121,15 @@ def _question(connection: Connection, row: Row[Any], execution: Execution, load:
     raise RegistryError("what it was made of is not what is there of then")
 
 
-def _differences(kept: Row[Any], result: str, signature: str, *, elsewhere: bool) -> Iterator[Fault]:
+def _differences(kept: Row[Any], result: str, signature: str, *, elsewhere: str) -> Iterator[Fault]:
     """What is kept of a study otherwise than it was made again."""
     name = _short(kept)
     if kept.result != result:
         apart = deviation(json.loads(kept.result), json.loads(result))
-        yield Fault("rounded" if elsewhere and apart <= TOLERANCE else "altered", "study", name,
-                    "its result is not the one that it has when made again")
+        is_rounded = bool(elsewhere) and apart <= TOLERANCE
+        yield Fault("rounded" if is_rounded else "altered", "study", name,
+                    "its result is not the one that it has when made again"
+                    + (f" (computed with {elsewhere})" if is_rounded else ""))
     if kept.signature != signature:
         yield Fault("altered", "study", name, f"its signature is {signature} when made again")
 

@@ -1,7 +1,8 @@
 """Registries that another program altered, in one place each; `registry verify` must name the place.
 
-`python -m tests.attacks.alterations` changes every column of every table, deletes and repeats a row of every table, and
-makes all other alterations, each alone, and prints those that are not named. The suite does the same in fewer files.
+`python -m tests.attacks.alterations` changes every column of every table, deletes and repeats a row of every table,
+adds rows that differ in one column, and makes all other alterations, each alone, and prints those that are not named.
+The suite does the same in fewer files.
 """
 
 import shutil
@@ -29,7 +30,7 @@ DOCUMENTS = {item: f"d{n % 2}" for n, item in enumerate(ITEMS)}
 
 # What nothing that is stored or logged determines, and why. All other columns must be named.
 EXEMPT = {
-    "study_part": "parts of an unfinished study: they go when it is done, and `verify` makes the whole study again",
+    "study_part": "parts of an unfinished study: a note counts them; `verify` makes a finished study again without",
 }
 EMPTY = {"study_part", *(f"statistics_{name}" for name in (
     "ratio_decimal", "prf", "alignment", "bleu", "chrf", "meteor", "additive", "pair"))}  # tables of other families
@@ -65,6 +66,15 @@ DEFINITIONS = {  # by what is altered: how, and the kind of thing and the name t
     "a column of another type": ("ALTER TABLE standing ALTER wins TYPE DOUBLE", "table", "standing"),
     "a column gone": ("ALTER TABLE standing DROP COLUMN kind", "table", "standing"),
     "a table gone": ("DROP TABLE remark", "table", "remark"),
+    "another comment on a table": ("COMMENT ON TABLE system IS 'x'", "comment", "table system"),
+    "another comment on a column": ("COMMENT ON COLUMN system.name IS 'x'", "comment", "column system.name"),
+    "another comment on a view": ("COMMENT ON VIEW item_score IS 'x'", "comment", "view item_score"),
+    "another comment on a view's column": (
+        "COMMENT ON COLUMN leaderboard.rank IS 'x'", "comment", "column leaderboard.rank"),
+    "another comment on a macro": ("COMMENT ON MACRO scoring_named IS 'x'", "comment", "macro scoring_named"),
+    "another comment on a table macro": ("COMMENT ON MACRO TABLE above IS 'x'", "comment", "macro above"),
+    "a comment gone": ("COMMENT ON COLUMN score.value IS NULL", "comment", "column score.value"),
+    "an unknown comment": ("COMMENT ON TABLE alembic_version IS 'x'", "comment", "table alembic_version"),
     "a table that is a view": ("ALTER TABLE remark RENAME TO r; CREATE VIEW remark AS FROM r", "table", "remark"),
 }
 
@@ -91,9 +101,9 @@ def write_task(folder):
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n'
               '[[submit]]\nfile = "tracks/{track}/{system}.tsv"\n'
               '[[submit]]\nfile = "prompts/{system}.{prompt}.{seed}.tsv"\n')
-    manifest = task.write()
-    for name, given in {"tracks/open/fay": answers(4), "tracks/open/gil": answers(7),
-                        **{f"prompts/eve.{prompt}.{seed}": answers(4 + seed + len(prompt))
+    manifest = task.write()  # most systems have an unknown label, so that they have a remark
+    for name, given in {"tracks/open/fay": answers(4, "zzz"), "tracks/open/gil": answers(7, "zzz"),
+                        **{f"prompts/eve.{prompt}.{seed}": answers(4 + seed + len(prompt), "zzz")
                            for prompt in ("p", "qq") for seed in (1, 2)}}.items():
         path = manifest.parent / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,6 +180,34 @@ def every_table():
             WHERE rowid = (SELECT min(rowid) FROM "{table.name}")""")
 
 
+def added_row(column, which="min", of="TRUE"):
+    """SQL that copies the first or last row of a table which a condition selects, with another value of a column.
+
+    The row gets the next number if the table numbers its rows.
+    """
+    table = column.table
+    replaced = {own.name: f'(SELECT max("{own.name}") + 1 FROM "{table.name}")' for own in table.primary_key
+                if str(own.type) == "INTEGER"}
+    replaced.setdefault(column.name, changed(column))
+    values = ", ".join(f'{value} AS "{name}"' for name, value in replaced.items())
+    return f"""INSERT INTO "{table.name}" SELECT * REPLACE ({values}) FROM "{table.name}" WHERE rowid = (
+        SELECT {which}(rowid) FROM "{table.name}" WHERE {of})"""
+
+
+def every_added_row():
+    """Yield rows that are copies of the first and last row of each table, with another value in one column."""
+    for table in models.metadata.tables.values():
+        for column in table.columns if table.name not in EXEMPT else ():
+            for which in ("min", "max"):
+                yield Alteration(f"a row of {table.name} added with another {column.name} ({which})", table.name,
+                                 added_row(column, which))
+    yield Alteration("an answer that nobody gives added", "answer", """
+        INSERT INTO answer SELECT * REPLACE (answer_id + 1 AS answer_id, key || 'y' AS key, FALSE AS in_gold)
+        FROM answer ORDER BY answer_id DESC LIMIT 1""")
+    yield Alteration("a part of a finished study added", "study_part",
+                     "INSERT INTO study_part SELECT digest, '[]', '{}' FROM study LIMIT 1")
+
+
 def alter(path, sql):
     """Alter a registry as another program would; says whether a row was changed."""
     config = {key: value for key, value in CONFIG.items() if key != "enable_external_access"}
@@ -177,11 +215,12 @@ def alter(path, sql):
         return connection.execute(sql).fetchone() != (0,)
 
 
-def redefine(path, sql):
-    """Alter a definition; `{former}` is the SELECT that a view had."""
+def redefine(path, *statements):
+    """Alter definitions; `{former}` is the SELECT that a view had."""
     selects = {view.name: view.select for view in views.load()}
-    name = sql.split('"')[1] if "{former}" in sql else ""
-    alter(path, sql.replace("{former}", selects.get(name, "")))
+    names = [sql.split('"')[1] if "{former}" in sql else "" for sql in statements]
+    alter(path, "; ".join(sql.replace("{former}", selects.get(name, ""))
+                          for sql, name in zip(statements, names, strict=True)))
 
 
 def main(chosen):
@@ -196,10 +235,15 @@ def main(chosen):
             if not any((fault.of, fault.name) == (kind, thing) for fault in verified(copy, "none").faults):
                 unnamed.append(name)
         n = len(DEFINITIONS)
-        for alteration in (*every_column(), *every_table()):
+        for alteration in (*every_column(), *every_table(), *every_added_row()):
+            if chosen and not alteration.name.startswith(tuple(chosen)):
+                continue
             shutil.copyfile(original, copy)
-            if (chosen and not alteration.name.startswith(tuple(chosen))) or not alter(copy, alteration.sql):
-                continue  # nothing to alter
+            try:
+                if not alter(copy, alteration.sql):
+                    continue  # nothing to alter
+            except duckdb.ConstraintException:
+                continue  # another column would have to differ, too
             n += 1
             faults = verified(copy, "none").faults or verified(copy).faults
             print(alteration.name, *sorted({f"{fault.of} {fault.name}" for fault in faults})[:3], sep="\t", flush=True)

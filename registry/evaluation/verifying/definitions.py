@@ -1,4 +1,4 @@
-"""Views, macros and tables compared with those of a new registry, before any of them is used to verify others."""
+"""Views, macros and tables, with their comments, compared with a new registry before they are used to verify others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from registry.store.files.definitions import alterations, restore_views
 from registry.store.rows import driver_of
 
 KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schema"})  # of things that faults are of
+PUBLIC = KINDS | {"comment"}  # of faults that name nothing that a task may hide
 
 
 def verify_definitions(connection: Connection) -> list[Fault]:
-    """Compare what a copy of a registry defines with a new registry, then put the program's views and macros into it.
+    """Compare the definitions and comments of a copy of a registry with a new registry, then restore views and macros.
 
     Views and macros stay as they are if `can_go_on` is false: they may not go with the tables.
     """

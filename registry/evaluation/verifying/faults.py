@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from registry.errors import clipped
 from registry.provenance import Code, code, environment
@@ -26,7 +26,9 @@ _MOST = 1000  # rows of each side that are looked at to tell what differs
 # A table of the scores that other code than this program's gave another value; in a release nobody looks for any.
 STALE_SCORES = "CREATE TEMP TABLE IF NOT EXISTS stale_score (scoring_id INTEGER, metric_id INTEGER)"
 
-_ALIKE = ("python", "platform", "vectors", "blas", "numpy", "scipy", "sacrebleu")
+# What the last bits of all numbers depend on, next to the code and Python. The packages that a single metric uses are
+# in the log's entry of its scores, and make these stale.
+_ARITHMETIC = ("platform", "vectors", "blas", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,14 @@ def deviation(before: Any, after: Any) -> float:
     return 0.0 if before == after and type(before) is type(after) else math.inf
 
 
-def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: bool) -> Iterator[Fault]:
+def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: str) -> Iterator[Fault]:
     """One fault for all differences of a thing, by their kinds.
 
     Args:
         of: What kind of thing it is.
         name: Which one.
         found: The differences.
-        elsewhere: Whether it was computed on another platform, by other versions, or that is not known.
+        elsewhere: How the environment that computed the thing differs from this one; empty if it does not.
     """
     by_kind: dict[Kind, list[str]] = {}
     for difference in found:
@@ -140,7 +142,7 @@ def summarized(of: str, name: str, found: Sequence[Difference], *, elsewhere: bo
     for kind, sentences in by_kind.items():
         n = f"{len(sentences)}{'+' if len(sentences) >= _MOST else ''}"
         such = sentences[0] if len(sentences) == 1 else f"{n} rows, such as {sentences[0]}"
-        yield Fault(kind, of, name, such)
+        yield Fault(kind, of, name, f"{such} (computed with {elsewhere})" if kind == "rounded" else such)
 
 
 def set_aside(connection: Connection, tables: Iterable[str]) -> None:
@@ -150,15 +152,34 @@ def set_aside(connection: Connection, tables: Iterable[str]) -> None:
         connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
 
 
-def runs_elsewhere(connection: Connection) -> set[int]:
-    """The runs that computed by other code, other versions, on another platform, or on what is not known."""
-    here, this, found = environment(), code(), set()
+def runs_elsewhere(connection: Connection) -> dict[int, str]:
+    """Return how the environment of each run differs from this one, without the runs whose numbers must be the same.
+
+    Only the environment that decides the last bits of numbers counts: other packages may have any version.
+    """
+    here, found = environment(), dict[int, str]()
     for run in connection.execute(select(models.run)):
         try:
             there = json.loads(run.environment)
         except ValueError:  # altered, as the log's chain tells
             there = {}
-        if any(there.get(name) != here.get(name) for name in _ALIKE) or this != Code(
-                run.code_version, run.code_revision, run.code_dirty):
-            found.add(int(run.run_id))
+        if differing := [f"{name} {before or 'unknown'} (here {now or 'unknown'})"
+                         for name, before, now in _settings(there, here, run) if before != now]:
+            found[int(run.run_id)] = ", ".join(differing)
     return found
+
+
+def _settings(there: dict[str, str], here: dict[str, str], run: Row[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the name of each setting that numbers depend on, with its value in a run and here."""
+    if "code" in there:
+        yield "evalregistry's code", there["code"], here["code"]
+    else:  # earlier programs recorded only their version and revision
+        yield "evalregistry", Code(run.code_version, run.code_revision, run.code_dirty), code()
+    yield "python", _minor(there.get("python", "")), _minor(here["python"])
+    for name in _ARITHMETIC:
+        yield name, there.get(name), here.get(name)
+
+
+def _minor(python: str) -> str:
+    """Return the version of Python without that of its bug fixes."""
+    return ".".join(python.split(".")[:2])

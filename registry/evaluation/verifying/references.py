@@ -1,4 +1,4 @@
-"""Whether every row that another one refers to is there, and keys are keys: the database holds neither by itself."""
+"""References, keys, and rows that nothing stored calls for: the database checks none of them by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from registry.errors import counted
+from registry.errors import clipped, counted
 from registry.evaluation.verifying.faults import Fault
 from registry.store import models
 from registry.store.rows import filled
@@ -18,12 +18,26 @@ _KEYS = {"item": ("item_id",), "answer": ("answer_id",), "pair_result": ("pair_r
          "comparison_pair": ("comparison_id", "position"), "standing": ("comparison_id", "position"),
          "replicate_factor": ("submission_id", "replicate", "factor")}
 
-_PAIRS = """  -- but those that a purge has emptied, which have the run of the pair before
+_PAIRS = """  -- those that a purge has emptied have the run of the pair before
     SELECT r.pair_result_id, r.run_id, arg_min(c.run_id, c.comparison_id) AS made_by
     FROM pair_result AS r LEFT JOIN comparison_pair AS p USING (pair_result_id)
     LEFT JOIN comparison AS c USING (comparison_id)
-    WHERE statistics_a NOT IN (SELECT tested_statistics_id FROM tested_statistics WHERE starts_with(digest, 'purged:'))
-    GROUP BY r.pair_result_id, r.run_id HAVING r.run_id IS DISTINCT FROM made_by ORDER BY r.pair_result_id LIMIT 10"""
+    LEFT JOIN (FROM tested_statistics WHERE starts_with(digest, 'purged:')) AS t ON tested_statistics_id = statistics_a
+    GROUP BY r.pair_result_id, r.run_id
+    HAVING made_by IS NULL OR r.run_id <> made_by AND count(t.digest) = 0 ORDER BY r.pair_result_id LIMIT 10"""
+_ANSWERS = """
+    SELECT answer_id FROM answer ANTI JOIN response USING (answer_id) WHERE NOT in_gold ORDER BY answer_id LIMIT 10"""
+_LABELS = """
+    SELECT label_id, name FROM label
+    ANTI JOIN (SELECT gold_label AS label_id FROM statistics_confusion) USING (label_id)
+    ANTI JOIN (SELECT predicted_label AS label_id FROM statistics_confusion) USING (label_id)
+    ANTI JOIN (SELECT gold_revision_id, key AS name FROM answer) USING (gold_revision_id, name)
+    ORDER BY label_id LIMIT 10"""
+_PARTS = "SELECT digest, key FROM study_part SEMI JOIN study USING (digest) ORDER BY ALL LIMIT 10"
+_WITHOUT_SCORE = """
+    SELECT scoring_id, metric_id, count(*) AS n FROM {table} ANTI JOIN score USING (scoring_id, metric_id)
+    GROUP BY ALL ORDER BY ALL LIMIT 10"""
+_OF_SCORES = ("replicate_score", *(table.name for tables in models.of_family.values() for table in tables))
 
 
 def verify_references(connection: Connection) -> Iterator[Fault]:
@@ -54,3 +68,25 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
     for pair in connection.exec_driver_sql(_PAIRS):
         first = "no comparison has it" if pair.made_by is None else f"its first comparison is of run {pair.made_by}"
         yield Fault("altered", "pair_result", str(pair.pair_result_id), f"it is of run {pair.run_id}, and {first}")
+
+
+def verify_use(connection: Connection) -> Iterator[Fault]:
+    """Look for rows that belong to nothing else in the registry, so that no other step of `verify` compares them."""
+    for row in connection.exec_driver_sql(_ANSWERS):
+        yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission gives it")
+    for row in connection.exec_driver_sql(_LABELS):
+        yield Fault("surplus", "label", str(row.label_id),
+                    f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
+    for row in connection.exec_driver_sql(_PARTS):
+        yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
+    for table in sorted(filled(connection, _OF_SCORES)):
+        for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
+            yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
+                        f"{counted(row.n, 'row')}, and no score by this metric")
+
+
+def note_parts(connection: Connection) -> Iterator[str]:
+    """Report the parts of unfinished studies, of which nothing else in the registry says what they should hold."""
+    if n := connection.exec_driver_sql("SELECT count(*) FROM study_part ANTI JOIN study USING (digest)").scalar_one():
+        yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` makes a study again once it "
+               "is finished")

@@ -170,13 +170,16 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
                                                             family["pairs"], tuple(family["absent"])))
 
 
-def _elsewhere(connection: Connection) -> set[str]:
-    """The comparisons, by digest, that another platform or other versions had a part in."""
-    others = ", ".join(map(str, runs_elsewhere(connection))) or "NULL"
-    return set(connection.exec_driver_sql(f"""
-        SELECT digest FROM stored_comparison AS c WHERE run_id IN ({others}) OR EXISTS (
-            SELECT 1 FROM stored_comparison_pair AS p JOIN stored_pair_result AS r USING (pair_result_id)
-            WHERE p.comparison_id = c.comparison_id AND r.run_id IN ({others}))""").scalars())  # noqa: S608 - numbers
+def _elsewhere(connection: Connection) -> dict[str, str]:
+    """Return the digests of comparisons that other environments computed in part, each with how these differ."""
+    others, found = runs_elsewhere(connection), dict[str, str]()
+    for digest, run_id in connection.exec_driver_sql("""
+            SELECT digest, run_id FROM stored_comparison UNION SELECT digest, r.run_id FROM stored_comparison
+            JOIN stored_comparison_pair USING (comparison_id) JOIN stored_pair_result AS r USING (pair_result_id)
+            ORDER BY ALL"""):
+        if run_id in others and others[run_id] not in found.get(digest, ""):
+            found[digest] = "; ".join(filter(None, (found.get(digest), others[run_id])))
+    return found
 
 
 def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[Fault]:
@@ -194,4 +197,4 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
             ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
         before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
         for digest, found in differences(connection, before, after, keys).items():
-            yield from summarized(what, names[digest], found, elsewhere=digest in elsewhere)
+            yield from summarized(what, names[digest], found, elsewhere=elsewhere.get(digest, ""))

@@ -117,7 +117,7 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
             connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
             after, ("scoring_id", "metric_id", "replicate", "item_id"))
     others = runs_elsewhere(connection)
-    elsewhere = {scoring_id for scoring_id, run_id in connection.exec_driver_sql(
+    elsewhere = {scoring_id: others[run_id] for scoring_id, run_id in connection.exec_driver_sql(
         "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
         of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
@@ -126,7 +126,7 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
             name = names.get(scoring_id, f"scoring {scoring_id}")
-            yield from summarized(of, name + by_metric, some, elsewhere=scoring_id in elsewhere)
+            yield from summarized(of, name + by_metric, some, elsewhere=elsewhere.get(scoring_id, ""))
             if table == "score" and len(some) < len(of_scoring):
                 rescored = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
                 connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, rescored))}")  # noqa: S608

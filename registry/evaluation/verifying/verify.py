@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.definitions import KINDS, can_go_on, verify_definitions
+from registry.evaluation.verifying.definitions import KINDS, PUBLIC, can_go_on, verify_definitions
 from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.files import verify_files
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
@@ -35,7 +35,7 @@ from registry.evaluation.verifying.log import (
     verify_tombstones,
     with_places_of_purged,
 )
-from registry.evaluation.verifying.references import verify_references
+from registry.evaluation.verifying.references import note_parts, verify_references, verify_use
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results, of_families
 from registry.evaluation.verifying.scores import TABLES as OF_SCORES
@@ -70,14 +70,14 @@ class Verified:
 
     def conceal(self, connection: Connection) -> None:
         """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
-        if all(fault.of in KINDS for fault in self.faults):  # then names may be unreadable too
+        if all(fault.of in PUBLIC for fault in self.faults):  # then names may be unreadable too
             return
         if any(fault.of in KINDS for fault in self.faults):  # then what is hidden may be shown
-            self.faults = [fault if fault.of in KINDS else replace(fault, name="", message=_CONCEALED)
+            self.faults = [fault if fault.of in PUBLIC else replace(fault, name="", message=_CONCEALED)
                            for fault in self.faults]
             return
         names = names_of(connection, None)
-        self.faults = [replace(
+        self.faults = [fault if fault.of in PUBLIC else replace(
             fault, name=names.said(fault.name),
             message=_CONCEALED if names.blind else names.said(fault.message))
             for fault in self.faults]
@@ -110,7 +110,8 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
     with _going_on(verified, "source", "all"):
         verified.faults += verify_files(connection)
     verified.count("file", _number(connection, "source"))
-    verified.faults += verify_references(connection)
+    verified.faults += [*verify_references(connection), *verify_use(connection)]
+    verified.notes += note_parts(connection)
     _verify_log(connection, head, verified)
     _verify_scores(connection, journal, tasks, execution, verified)
     if chosen:

@@ -1,4 +1,4 @@
-"""Whether a registry's tables, views and macros are defined as this program defines them.
+"""Whether a registry's tables, views and macros are defined and commented on as this program does it.
 
 A registry may come from a stranger. A macro that has the name of a function or an operator replaces it in every
 statement, so these queries use neither: they list what DuckDB's own catalog functions return, by their full names.
@@ -43,10 +43,17 @@ _COLUMNS = f"""
     SELECT {_PLACE}, table_name, column_name, data_type, column_default
     FROM system.main.duckdb_columns()"""  # noqa: S608
 _CONSTRAINTS = f"SELECT {_PLACE}, table_name, constraint_text FROM system.main.duckdb_constraints()"  # noqa: S608
+_COMMENTS = {  # by kind of thing: DuckDB's function, the column of the name, and that of a part with its own comment
+    "table": ("tables", "table_name", "NULL"),
+    "column": ("columns", "table_name", "column_name"),
+    "view": ("views", "view_name", "NULL"),
+    "macro": ("functions", "function_name", "NULL"),
+}
 _EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
 _TABLES = f"SELECT {_PLACE}, table_name FROM system.main.duckdb_tables()"  # noqa: S608
 
 Key = tuple[str, str]  # kind and name; a name outside of the schema `main` begins with that of its schema
+Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
@@ -54,8 +61,8 @@ class Alteration(NamedTuple):
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
-        kind: Of thing: `table`, `view`, `macro`, `index`, `sequence`, `type` or `schema`.
-        name: Of the thing.
+        kind: Of thing: `table`, `view`, `macro`, `index`, `sequence`, `type`, `schema` or `comment`.
+        name: Of the thing; a comment's is that of the thing that it is on, after its kind.
         detail: What of it differs, where that is known.
     """
 
@@ -67,24 +74,43 @@ class Alteration(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is wrong with the thing, without its name."""
+        if self.kind == "comment":
+            return {"altered": "is not the comment that this version of the program writes",
+                    "missing": "is missing: this version of the program writes one",
+                    "surplus": "is unknown: this version of the program writes none"}[self.fault]
         return {"altered": "is not defined as this version of the program defines it",
                 "missing": "is missing: every registry has it",
                 "surplus": "is unknown: no registry has it"}[self.fault] + (self.detail and f" ({self.detail})")
 
 
 def alterations(driver: Any) -> list[Alteration]:
-    """Compare what a database defines with a new registry.
+    """Compare what a database defines, and its comments, with a new registry.
+
+    The comments on a thing whose own definition differs are not compared.
 
     Args:
         driver: DuckDB's own connection to the database.
     """
-    stored, expected = _definitions(driver), _expected()
+    definitions, comments = _expected()
+    found = _compare(_definitions(driver), definitions)
+    differing = {of.name for of in found}
+    return sorted([*found, *(of for of in _compare(_comments(driver), comments) if _owner(of) not in differing)])
+
+
+def _compare(stored: Definitions, expected: Definitions) -> list[Alteration]:
+    """List everything that two databases do not define in the same way."""
     found = [Alteration("missing", *key) for key in expected.keys() - stored.keys()]
     found += [Alteration("surplus", *key) for key in stored.keys() - expected.keys()]
     for key in stored.keys() & expected.keys():
         if stored[key] != expected[key] and not _is_same_statement(key[0], stored[key], expected[key]):
             found.append(Alteration("altered", *key, _detail(key[0], stored[key], expected[key])))
-    return sorted(found)
+    return found
+
+
+def _owner(comment: Alteration) -> str:
+    """Return the name of the table, view or macro that a comment is on, or on a part of."""
+    kind, _, name = comment.name.partition(" ")
+    return name.rpartition(".")[0] if kind == "column" else name
 
 
 @contextmanager
@@ -101,7 +127,7 @@ def blaming(connection: Connection, path: Path) -> Iterator[None]:
         with suppress(duckdb.Error):  # the block's error says more
             driver = driver_of(connection).duplicate()
             if driver.execute("FROM main.alembic_version").fetchall() == [(schema.revisions()[-1],)]:
-                found = alterations(driver)
+                found = [of for of in alterations(driver) if of.kind != "comment"]
         if not found or isinstance(error, RegistryError):
             raise
         first, more = found[0], f", and {len(found) - 1} more" if len(found) > 1 else ""
@@ -123,22 +149,23 @@ def restore_views(connection: Connection) -> None:
 
 
 @cache
-def _expected() -> Mapping[Key, tuple[Any, ...]]:
-    """The definitions of a new registry, as DuckDB writes them once they were read from a file."""
+def _expected() -> tuple[Definitions, Definitions]:
+    """The definitions and comments of a new registry, as DuckDB writes them once they were read from a file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "registry.duckdb"
         with _opened(path) as connection:
             schema.make(connection)
             connection.commit()
         with _opened(path) as connection:
-            return _definitions(driver_of(connection))
+            driver = driver_of(connection)
+            return _definitions(driver), _comments(driver)
 
 
 def _opened(path: Path) -> AbstractContextManager[Connection]:
     return connected(path, read_only=False, config=CONFIG, patience=0, commit=0)
 
 
-def _definitions(driver: Any) -> Mapping[Key, tuple[Any, ...]]:
+def _definitions(driver: Any) -> Definitions:
     """All that the file of a connection defines, in an order that does not depend on that of the statements."""
     found: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
@@ -154,6 +181,19 @@ def _definitions(driver: Any) -> Mapping[Key, tuple[Any, ...]]:
             found[_key(kind, "main" if kind == "schema" else place, name)].append(
                 rest[0] if len(rest) == 1 else json.dumps(rest, default=str))
     return {key: tuple(sorted(_in_order(str(one)) for one in of_key)) for key, of_key in found.items()}
+
+
+def _comments(driver: Any) -> Definitions:
+    """List all comments in the file of a connection; the versions of a macro with several may have one each."""
+    found: defaultdict[Key, list[str]] = defaultdict(list)
+    for kind, (function, name, part) in _COMMENTS.items():
+        cursor = driver.execute(
+            f"SELECT {_PLACE}, {name}, {part}, comment FROM system.main.duckdb_{function}() WHERE comment IS NOT NULL")  # noqa: S608
+        for database, place, thing, column, comment in cursor.fetchall():
+            if database not in _NOT_OF_FILE:
+                full_name = f"{_key(kind, place, thing)[1]}{'' if column is None else f'.{column}'}"
+                found["comment", f"{kind} {full_name}"].append(comment)
+    return {key: tuple(sorted(comments)) for key, comments in found.items()}
 
 
 def _own(driver: Any, kind: str) -> Iterator[tuple[Any, ...]]:
