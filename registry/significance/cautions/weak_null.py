@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import Floats, Ints, without_rounding
+from registry.arrays import ROUNDING, Floats, Ints, without_rounding
 from registry.judged import WEIGHT
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import Matrix, StatisticMatrix
@@ -62,8 +62,8 @@ CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, SKEWED_FEW, SKEWED_BOUNDED, ASYMMETRIC,
 def mixed(pairs: SystemPairs) -> Iterator[Caution]:
     """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
 
-    The evidence is that the denominators differ by more than exchangeable systems' would, which a few large units do not
-    show.
+    The evidence is that the denominators differ by more than exchangeable systems' would; a few large units cannot show
+    that.
     """
     if not _is_foreseen(pairs.matrix):
         return
@@ -235,7 +235,7 @@ class _Differences(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             where = cubes**2 > least * squares**3
         scores = np.zeros(len(where))
-        scores[where] = self._shifts(np.flatnonzero(where)) * np.sign(cubes[where]) / error
+        scores[where] = self._distances(np.flatnonzero(where), error) * np.sign(cubes[where])
         return Caution(where, said, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
@@ -248,8 +248,12 @@ class _Differences(NamedTuple):
         return (products[a, a] + products[b, b] - 2 * products[a, b],
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
-    def _shifts(self, pairs: Ints) -> Floats:
-        """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
+    def _distances(self, pairs: Ints, error: float) -> Floats:
+        """Return how far the mean lies above the median, in standard errors; undefined without any spread.
+
+        If half of the differences or more are ties, the median does not vary, and the mean varies as a sum of random
+        signs, with the correction for continuity of McNemar's test.
+        """
         found, some = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for at in range(0, len(pairs), some):
             chosen, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
@@ -257,7 +261,14 @@ class _Differences(NamedTuple):
                                       under=self.under[chosen])
             influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
+            deviations = differences.std(axis=0)
+            differences -= np.median(differences, axis=0)
+            sizes = np.abs(differences)
+            differ = sizes > ROUNDING * sizes.max(axis=0)
+            is_tied = 2 * np.count_nonzero(differ, axis=0) <= len(differ)
+            step = np.where(is_tied, np.where(differ, sizes, np.inf).min(axis=0), 0)
+            above = differences.sum(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                above = differences.mean(axis=0) - np.median(differences, axis=0)
-                found[at:at + some] = np.sqrt(len(differences)) * above / differences.std(axis=0)
+                found[at:at + some] = (above - np.sign(above) * np.minimum(step, np.abs(above))) / (
+                    math.sqrt(len(differ)) * deviations * np.where(is_tied, 1.0, error))
         return found

@@ -108,6 +108,16 @@ def test_the_excess_of_skewed_differences_is_that_of_t():
     assert set(found) == {True, False}
 
 
+@pytest.mark.parametrize(("losses", "noted"), [(3, False), (4, False), (5, True)])
+def test_a_few_losses_beside_ties_are_no_evidence(losses, noted):
+    """All signs agree by chance in 25, 12.5 and 6.25 % of 3, 4 and 5 units: more than 10 % is chance."""
+    scores = np.stack([np.where(np.arange(40) < losses, 0.5, 1), np.ones(40)], axis=-1)
+    scores[0, 0] = 0.51  # losses of one size are right or wrong answers, whose test always holds
+    (caution,) = skewed(SystemPairs.every(matrix(in_steps(scores))))
+    assert caution.where.all()
+    assert caution.noted.all() == noted
+
+
 def test_of_one_side_the_excess_is_of_first_order():
     """Hall 1992: gamma (2 x^2 + 1) phi(x) / (6 sqrt n): of 500 exponentials 6 % at 5 %, and of 80 two-sided."""
     x = stats.norm.ppf(0.95)
