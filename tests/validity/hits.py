@@ -4,10 +4,12 @@
 
 The first table is of pairs of two systems, by rule of `cautions.weak_null`. A note is due if a row of docs/validity.md
 finds that `permutation` rejects more than 6 % at 5 %. The second table is of leaderboards, by all rules of
-`permutation`.
+`permutation`. The third is of two systems, if other shares of false alarms than `cautions.evidence.CHANCE` were
+tolerated.
 """
 
 import sys
+from statistics import NormalDist
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from tests.validity.unlike_populations import rare_class
 
 BATCH = 50
 PERMUTATION = Permutation()
+CHANCES = 0.05, 0.1, 0.2, 0.3
 POPULATIONS = (
     *(unequal_f1(n) for n in (20, 50, 120, 300, 2000)), *(spans(n) for n in (20, 50, 120, 300)),
     *(spans(n, (0.7, 0.5)) for n in (20, 50, 120)), *(lopsided(n) for n in (10, 20, 50, 100, 200, 1000)),
@@ -114,8 +117,21 @@ def warned(population, runs):
     return np.array(has_warning), np.array(rejects)
 
 
+def curve(population, runs):
+    """The share of test sets of two systems with a warning, by tolerated chance, [chances]."""
+    rng, reached = np.random.default_rng(3), []
+    bars = np.array([NormalDist().inv_cdf(1 - chance / 2) for chance in CHANCES])
+    for run in range(runs):
+        if run % BATCH == 0:
+            sample = population.sample(rng, BATCH)
+        board = sample.matrix.of_systems(range(run % BATCH * 2, run % BATCH * 2 + 2)).by_unit
+        scores = [of.scores[0] for of in PERMUTATION.cautions(SystemPairs.every(board)) if of.where[0]]
+        reached.append(max(scores, default=0) >= bars)
+    return np.mean(reached, axis=0)
+
+
 def main(runs=2000):
-    """Print both tables."""
+    """Print the tables."""
     print("| population | swaps of unlike systems | skewed for so few units | signs and ranks of skewed differences |")
     print("| --- | --- | --- | --- |")
     for population in POPULATIONS:
@@ -129,6 +145,11 @@ def main(runs=2000):
         numbers = (f"{100 * share:.1f} %" for share in (rejects.mean(), warns.mean(), warns[rejects].mean()))
         name = population.name.removesuffix(", exchangeable").removesuffix(", one better at rare items")
         print(f"| {name} | {like} | {len(population.truth)} | {' | '.join(numbers)} |", flush=True)
+    print(f"\n| population | systems |{'|'.join(f' {100 * chance:g} % ' for chance in CHANCES)}|")
+    print(f"| --- | --- |{' --- |' * len(CHANCES)}")
+    for like, population in (of for kind in (holding, failing) for of in kind(2)):
+        numbers = " | ".join(f"{100 * share:.1f}" for share in curve(population, runs))
+        print(f"| {population.name} | {like} | {numbers} |", flush=True)
 
 
 if __name__ == "__main__":
