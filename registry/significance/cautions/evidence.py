@@ -24,7 +24,7 @@ _REACH, _POINTS = 9.0, 1_001  # standard deviations and points of the integral: 
 
 
 class SystemPairs(NamedTuple):
-    """Pairs of systems, of some of which something may have to be said.
+    """Pairs of systems that rules of warnings look at.
 
     Attributes:
         matrix: By unit.
@@ -84,7 +84,7 @@ def range_tail(score: float, n_systems: int) -> float:
 
 
 def in_pairs(n: int, pairs: int, said: str) -> str:
-    """Say of how many pairs a warning holds.
+    """Return a warning with the number of pairs that have it.
 
     >>> in_pairs(2, 6, "swaps understate the error")
     'in 2 of 6 pairs swaps understate the error'
