@@ -83,9 +83,9 @@ def test_the_size_of_swaps_is_foreseen_from_both_variances(seed):
     sizes = 2 * stats.norm.cdf(stats.norm.ppf(0.025) * np.sqrt(swapped / true))
     assert (caution.noted == (sizes > TOLERATED)).all()
     (turned,) = mixed(SystemPairs(m, b, a))
-    assert (caution.noted == turned.where).all()
+    assert (caution.noted == turned.noted).all()
     (some,) = mixed(SystemPairs(m, a[3:9], b[3:9]))  # other systems have no say
-    assert (caution.noted[3:9] == some.where).all()
+    assert (caution.noted[3:9] == some.noted).all()
 
 
 def test_what_is_foreseen_of_unequal_f1_is_its_size():
