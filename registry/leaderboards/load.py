@@ -101,7 +101,7 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | No
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **_resampled(row, drawn, ranks, comparison.confidence))
         for n, (row, name) in enumerate(zip(rows, names, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks)
+    said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks, request)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -17,11 +18,12 @@ from registry.leaderboards.directions import takes_observed
 from registry.leaderboards.leaderboard import Ranks
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
+from registry.significance.cautions.evidence import in_pairs
 from registry.significance.cautions.judges import FAVOURED, RARE
 from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, UNEVEN_SAMPLES, UNLIKE_SAMPLES
-from registry.significance.cautions.weak_null import CAUTIONS, in_pairs
+from registry.significance.cautions.weak_null import CAUTIONS
 from registry.significance.correlations.alike import ALIKE
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
@@ -40,7 +42,7 @@ _OF_RANKS: dict[Ranks, tuple[str, ...]] = {  # what conventions of ranks say, be
 
 
 def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
-              ranks: Ranks = "range") -> tuple[str, ...]:
+              ranks: Ranks = "range", request: str | None = None) -> tuple[str, ...]:
     """Say what a comparison supports.
 
     Args:
@@ -49,6 +51,7 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         pairs: What was decided.
         share: Of alpha, what boards of the same items have of their family's where joint draws are adjusted.
         ranks: The convention of the ranks that people see.
+        request: The recorded request of the comparison as JSON, with the notes that chance explains.
     """
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
@@ -65,6 +68,7 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
     notes = Counter(pairs.columns["note"].tolist())
+    by_chance = json.loads(request or "{}").get("chance_notes", ())  # none in comparisons of earlier programs
     gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
     if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
@@ -74,7 +78,7 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
     said += [f"{_capital(in_pairs(told, notes.total() - int(gone.sum()), among + caution))}."
              for caution in (*CAUTIONS, SELDOM, HARDLY_WRONG, RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG,
                              UNEVEN_SAMPLES, UNLIKE_SAMPLES, UNEVEN_RUNS, NOT_NORMAL, ALIKE, FAVOURED, RARE)
-             if (told := sum(times for note, times in notes.items() if caution in note))]
+             if caution not in by_chance and (told := sum(times for note, times in notes.items() if caution in note))]
     if isinstance(parse("test", TESTS, of.test), PredictionPowered):
         said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "
                     "two scores.")

@@ -13,16 +13,10 @@ import numpy as np
 from registry.arrays import ROUNDING, Ints
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
+from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import judged_items, n_telling
 from registry.significance.cautions.unlike_samples import outlying_runs
-from registry.significance.cautions.weak_null import (
-    LEAST_RATIO,
-    SystemPairs,
-    even_units,
-    even_units_of_each,
-    skewed,
-    told,
-)
+from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.broken_levels import broken_levels
 from registry.significance.crossed.tables import numbers_of_levels
@@ -195,7 +189,8 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
 
 def _another_null(test: PairTest, matrix: Matrix) -> str | None:
     pairs = SystemPairs.every(matrix)
-    return "; ".join(told(test.cautions(pairs) if len(pairs.a) else ())) or None
+    cautions = test.cautions(pairs) if len(pairs.a) else ()
+    return "; ".join(board_warnings(cautions, matrix.statistics.shape[1])) or None
 
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
@@ -224,7 +219,8 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[str]:
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
-    return [*misuses(test, matrix), *told(skewed(pairs, one_sided=True) if is_skewed else ())]
+    cautions = skewed(pairs, one_sided=True) if is_skewed else ()
+    return [*misuses(test, matrix), *board_warnings(cautions, matrix.statistics.shape[1])]
 
 
 def shared_items(items: Ints) -> str | None:

@@ -13,11 +13,12 @@ import numpy as np
 from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
+from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import n_telling, rare_errors
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.unlike_samples import outlying_runs
-from registry.significance.cautions.weak_null import SystemPairs, even_units, skewed, told
+from registry.significance.cautions.weak_null import even_units, skewed
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
@@ -62,15 +63,15 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         yield f"{counted(units, 'unit')}{looked}: {known}"
     elif even < enough:
         yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
-    pairs = SystemPairs.every(matrix)
+    pairs, n = SystemPairs.every(matrix), matrix.statistics.shape[1]
     if method == "flips":
-        yield from told(skewed(pairs), _SKEWED)
-    yield from told(hardly_wrong(pairs))
-    yield from told([rare_errors(pairs)], _RARE_ERRORS)
-    if matrix.statistics.shape[1] > 2:
-        yield from told(rare_classes(pairs, _OF_A_CLASS), _RARE)
+        yield from board_warnings(skewed(pairs), n, _SKEWED)
+    yield from board_warnings(hardly_wrong(pairs), n)
+    yield from board_warnings([rare_errors(pairs)], n, _RARE_ERRORS)
+    if n > 2:
+        yield from board_warnings(rare_classes(pairs, _OF_A_CLASS), n, _RARE)
     else:
-        yield from told(rare_classes(pairs))
+        yield from board_warnings(rare_classes(pairs), n)
     if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")

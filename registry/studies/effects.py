@@ -23,7 +23,8 @@ from registry.identity import plain_value
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import SystemPairs, in_pairs, skewed, told
+from registry.significance.cautions.evidence import SystemPairs, board_warnings, in_pairs
+from registry.significance.cautions.weak_null import skewed
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import TOO_NARROW, effects
 from registry.significance.effects.equivalence import equivalence
@@ -109,8 +110,9 @@ def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[str]:
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
-    yield from told(skewed(SystemPairs(matrix, *pairs.T), one_sided=True), "differences are too skewed for so few "
-                    "units, and systems that are a margin apart would be called equivalent too often: take more units")
+    cautions = skewed(SystemPairs(matrix, *pairs.T), one_sided=True)
+    yield from board_warnings(cautions, matrix.statistics.shape[1], "differences are too skewed for so few units, and "
+                              "systems that are a margin apart would be called equivalent too often: take more units")
 
 
 def _too_narrow(rows: Sequence[Row], pairs: int) -> Iterator[str]:

@@ -22,6 +22,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import PairTest
 from registry.significance.base import METHODS, Alternative
+from registry.significance.cautions.evidence import SystemPairs, chance_notes
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.log.journal import Journal
@@ -125,6 +126,12 @@ class BoardResults:
         for alternative, side in SIDES.items():
             if len(of_kind := chosen[sides == side]):
                 yield alternative, of_kind
+
+    @property
+    def chance_notes(self) -> list[str]:
+        """Notes of pairs that are no warning about the board, because so many systems explain them by chance."""
+        pairs = SystemPairs.every(self.board.matrix.by_unit)
+        return chance_notes(self.test.cautions(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:

@@ -32,8 +32,9 @@ from registry.significance import (
     Wilcoxon,
 )
 from registry.significance.assumptions import is_categorical, misuses
+from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import favoured, judged_items, rare_errors
-from registry.significance.cautions.weak_null import SystemPairs, even_units, told
+from registry.significance.cautions.weak_null import even_units
 from registry.significance.effects.design_effect import design_effects
 from registry.significance.intervals.influence import influences
 from registry.significance.matrix import Matrix
@@ -216,4 +217,4 @@ def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
         yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {few} p-values are "
                "too small and intervals too narrow")
     pairs = SystemPairs.every(board.matrix.by_unit)
-    yield from told((favoured(pairs), rare_errors(pairs)))
+    yield from board_warnings((favoured(pairs), rare_errors(pairs)), len(board.members))

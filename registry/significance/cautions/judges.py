@@ -20,7 +20,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.judged import LABELLED, WEIGHT, error_of, estimate
-from registry.significance.cautions.weak_null import Caution, SystemPairs
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.judged_items import JudgedItems
 from registry.significance.matrix import Matrix
 

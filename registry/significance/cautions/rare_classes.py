@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from registry.arrays import Floats
-from registry.significance.cautions.weak_null import Caution, SystemPairs, kish
+from registry.arrays import Flags, Floats
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.weak_null import kish
 from registry.significance.matrix import Matrix, additive
 
 # items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
@@ -38,22 +38,53 @@ def rare_classes(pairs: SystemPairs, few: int = _FEW) -> Iterator[Caution]:
         pairs: The pairs.
         few: Items of a class, or clusters of equal weight, from which on nothing is said.
     """
+    return (caution for caution, _ in _of_rare_classes(pairs, few))
+
+
+def opposed_by_class(pairs: SystemPairs) -> Iterator[Caution]:
+    """Warn of rare classes by tests that hold for exchangeable systems.
+
+    The evidence is that the systems differ in the other classes: if their scores are equal, the rare classes make up
+    for that. Rare classes themselves have too few items to show how the systems differ there.
+    """
+    return (caution._replace(scores=_differences_elsewhere(pairs, rare)) for caution, rare in _of_rare_classes(pairs))
+
+
+def _of_rare_classes(pairs: SystemPairs, few: int = _FEW) -> Iterator[tuple[Caution, Flags]]:
+    """Yield the warnings, each with the rare classes that it is about, [classes]."""
     matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
         few_units = ~(kish(some[:, 0, 2::3] for some in matrix.by_block()) >= few)  # of items one by one the same
         told = _hangs_on(matrix, sums, few_items)
-        yield Caution(np.full(len(a), told), RARE_CLASSES)
-        yield Caution(np.full(len(a), not told and _hangs_on(matrix, sums, few_units)), RARE_IN_CLUSTERS)
+        yield Caution(np.full(len(a), told), RARE_CLASSES), few_items
+        yield Caution(np.full(len(a), not told and _hangs_on(matrix, sums, few_units)), RARE_IN_CLUSTERS), few_units
         some_items = ~few_items & (sums[:, 2::3].max(axis=0, initial=0) < _HARDLY * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
         seldom = some_items & (of_one_kind < _SELDOM * matrix.multiple)
         hang = not told and _hangs_on(matrix, sums, seldom.any(axis=0))
-        yield Caution((seldom[a] | seldom[b]).any(axis=1) & hang, RARELY_WRONG)
+        yield Caution((seldom[a] | seldom[b]).any(axis=1) & hang, RARELY_WRONG), seldom.any(axis=0)
 
 
-def _hangs_on(matrix: Matrix, sums: Floats, rare: NDArray[np.bool_]) -> bool:
+def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
+    """Return standard scores of the differences in correct items of the other classes, [pairs].
+
+    Signs of the units' differences are random if the systems are exchangeable (McNemar 1947), so the sum of squares is
+    the variance. The correction for continuity is that of counts.
+    """
+    matrix, a, b = pairs
+    systems = matrix.statistics.shape[1]
+    sums, products = np.zeros(systems), np.zeros((systems, systems))
+    for some in matrix.by_block():
+        correct = some[:, :, 0::3][:, :, ~rare].sum(axis=2, dtype=np.float64)
+        sums += correct.sum(axis=0)
+        products += correct.T @ correct
+    squares = products[a, a] + products[b, b] - 2 * products[a, b]
+    return np.asarray(np.maximum(np.abs(sums[a] - sums[b]) - 1, 0) / np.sqrt(np.maximum(squares, 1)))
+
+
+def _hangs_on(matrix: Matrix, sums: Floats, rare: Flags) -> bool:
     """Whether rare classes [classes] move the score, and would do so no more if all of them had twice as many items.
 
     The rarest alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from registry.arrays import Flags, Floats
-from registry.significance.cautions.weak_null import Caution, SystemPairs, even_units_of_each
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.weak_null import even_units_of_each
 
 _FEW = 60  # units of equal weight in which a system says something, from which on swaps err in less than 7 % at 5 %
 _OFTEN, _CLEARLY = 2.0, 3.0  # times as many the other one has, and deviations of their difference: not just by chance

@@ -20,7 +20,8 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.errors import counted
-from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, SystemPairs
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.weak_null import LEAST_RATIO
 from registry.significance.matrix import Matrix, additive
 
 _CHANCE = 0.1  # how seldom scores, or runs, that vary alike seem so unlike

@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import Floats, Ints, without_rounding
+from registry.arrays import ROUNDING, Floats, Ints, without_rounding
 from registry.judged import WEIGHT
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import Matrix, StatisticMatrix
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
@@ -37,6 +38,8 @@ _ONE_SIDED = NormalDist().inv_cdf(1 - LEVEL)
 _TOO_SKEWED_ONE_SIDED = ((TOLERATED - LEVEL) * 6 / ((2 * _ONE_SIDED**2 + 1) * NormalDist().pdf(_ONE_SIDED))) ** 2
 FEW_SKEWED = 200  # units below which studentized tests of skewed differences reject too often as well
 _FEW_EVEN = 10  # units of equal weight from which on studentized swaps of uneven ones reject less than 6 % at 5 %
+# of mean less median, in standard errors of the mean: of a normal sample, and of most with long tails (at most 1)
+_MEDIAN_ERROR, _LONG_TAILS_ERROR = math.sqrt(math.pi / 2 - 1), 0.85
 _AT_ONCE = 2**22  # differences that are looked at together
 
 MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
@@ -56,50 +59,12 @@ UNEVEN_SWAPS = ("units of unequal weight tell no more than few equal ones would,
 CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, SKEWED_FEW, SKEWED_BOUNDED, ASYMMETRIC, SKEWED_ITEMS)
 
 
-class SystemPairs(NamedTuple):
-    """Pairs of systems, of some of which something may have to be said.
-
-    Attributes:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
-    """
-
-    matrix: Matrix
-    a: Ints
-    b: Ints
-
-    @classmethod
-    def every(cls, matrix: Matrix) -> SystemPairs:
-        """All pairs of the systems of a matrix."""
-        return cls(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
-
-
-class Caution(NamedTuple):
-    """Of which pairs, [pairs], something must be said."""
-
-    where: NDArray[np.bool_]
-    said: str
-
-
-def in_pairs(told: int, pairs: int, said: str) -> str:
-    """Say of how many pairs a caution holds.
-
-    >>> in_pairs(2, 6, MIXED)[:42]
-    'in 2 of 6 pairs swaps understate the error'
-    """
-    if told == pairs:
-        return f"in {'the one pair' if pairs == 1 else f'all {pairs:,} pairs'} {said}"
-    return f"in {told:,} of {pairs:,} pairs {said}"
-
-
-def told(cautions: Iterable[Caution], said: str = "") -> list[str]:
-    """Say of how many pairs each caution holds, where it holds of any: in its own words, or as `said`."""
-    return [in_pairs(n, len(of.where), said or of.said) for of in cautions if (n := int(np.count_nonzero(of.where)))]
-
-
 def mixed(pairs: SystemPairs) -> Iterator[Caution]:
-    """The pairs whose difference swaps take for surer than it is; none where both have the same denominators."""
+    """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
+
+    The evidence is that the denominators differ by more than exchangeable systems' would; a few large units cannot show
+    that.
+    """
     if not _is_foreseen(pairs.matrix):
         return
     found = _Differences.of(pairs)
@@ -107,25 +72,32 @@ def mixed(pairs: SystemPairs) -> Iterator[Caution]:
     if (sums == sums[0]).all():
         return
     products = sum((some.T @ some for some, _ in found.residuals()), start=np.zeros((len(sums),) * 2))
+    squares = sum((under.T @ under for _, under in pairs.matrix.parts_by_block(found.systems)), start=0 * products)
     alone_a, alone_b, both = products[a, a], products[b, b], products[a, b]
     d_a, d_b = sums[a], sums[b]
     with np.errstate(divide="ignore", invalid="ignore"):
         true = alone_a / d_a**2 + alone_b / d_b**2 - 2 * both / (d_a * d_b)
         swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
-        yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED)
+        scores = np.abs(d_a - d_b) / np.sqrt(squares[a, a] + squares[b, b] - 2 * squares[a, b])
+        yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED,
+                      None if _are_uneven(pairs.matrix) else scores)
 
 
 def mixed_of_uneven_units(pairs: SystemPairs) -> Iterator[Caution]:
     """The same pairs, where units are so uneven that studentized swaps do not mend that."""
     matrix = pairs.matrix
-    if _is_foreseen(matrix) and even_units(matrix) < min(_FEW_EVEN, matrix.n_units / 2):
+    if _is_foreseen(matrix) and _are_uneven(matrix):
         yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(pairs))
+
+
+def _are_uneven(matrix: Matrix) -> bool:
+    return even_units(matrix) < min(_FEW_EVEN, matrix.n_units / 2)
 
 
 def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
     """The pairs whose differences are too skewed for their number of units.
 
-    The sample's skewness alone is no evidence where tails are long; mean and median have to lie apart as well.
+    The sample's skewness alone is no evidence where tails are long. The evidence is the distance of mean and median.
 
     Args:
         pairs: The pairs.
@@ -134,7 +106,7 @@ def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
     if _is_foreseen(pairs.matrix):
         least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (
             TOO_SKEWED, _skewed_message(pairs.matrix))
-        yield Caution(_Differences.of(pairs).skewed(least), said)
+        yield _Differences.of(pairs).skewed(least, said)
 
 
 def _skewed_message(matrix: Matrix) -> str:
@@ -147,7 +119,7 @@ def skewed_items(pairs: SystemPairs) -> Iterator[Caution]:
     """The pairs whose averages over runs differ by too skewed amounts for their number of units."""
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
-        yield Caution(_Differences.of(fixed).skewed(TOO_SKEWED), SKEWED_ITEMS)
+        yield _Differences.of(fixed).skewed(TOO_SKEWED, SKEWED_ITEMS)
 
 
 def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
@@ -155,7 +127,7 @@ def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
     matrix = pairs.matrix
     if _is_foreseen(matrix) and matrix.is_mean:
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
-        yield Caution(_Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
+        yield _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC, error=_LONG_TAILS_ERROR)
 
 
 def even_units(matrix: Matrix) -> float:
@@ -251,13 +223,20 @@ class _Differences(NamedTuple):
                                          sizes + np.nan_to_num(sizes[:, :1]))
             yield moved
 
-    def skewed(self, least: float, shift: float = 1.0) -> NDArray[np.bool_]:
-        """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
+    def skewed(self, least: float, said: str, error: float = _MEDIAN_ERROR) -> Caution:
+        """Warn of the pairs with a skewness^2 / units above `least`, by how far the mean lies on the long tail's side.
+
+        Args:
+            least: The limit of skewness^2 / units.
+            said: The text of the warning.
+            error: The standard error of mean less median, in those of the mean (Cabilio and Masaro 1996).
+        """
         squares, cubes = self._moments()
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = cubes**2 > least * squares**3
-        found[found] = self._shifts(np.flatnonzero(found)) * np.sign(cubes[found]) > shift
-        return found
+            where = cubes**2 > least * squares**3
+        scores = np.zeros(len(where))
+        scores[where] = self._distances(np.flatnonzero(where), error) * np.sign(cubes[where])
+        return Caution(where, said, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
         """The sums of the second and of the third powers of each pair's differences, [pairs] each."""
@@ -269,8 +248,12 @@ class _Differences(NamedTuple):
         return (products[a, a] + products[b, b] - 2 * products[a, b],
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
-    def _shifts(self, pairs: Ints) -> Floats:
-        """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
+    def _distances(self, pairs: Ints, error: float) -> Floats:
+        """Return how far the mean lies above the median, in standard errors; undefined without any spread.
+
+        If half of the differences or more are ties, the median does not vary, and the mean varies as a sum of random
+        signs, with the correction for continuity of McNemar's test.
+        """
         found, some = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for at in range(0, len(pairs), some):
             chosen, places = np.unique(np.stack([self.a, self.b])[:, pairs[at:at + some]], return_inverse=True)
@@ -278,7 +261,14 @@ class _Differences(NamedTuple):
                                       under=self.under[chosen])
             influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
+            deviations = differences.std(axis=0)
+            differences -= np.median(differences, axis=0)
+            sizes = np.abs(differences)
+            differ = sizes > ROUNDING * sizes.max(axis=0)
+            is_tied = 2 * np.count_nonzero(differ, axis=0) <= len(differ)
+            step = np.where(is_tied, np.where(differ, sizes, np.inf).min(axis=0), 0)
+            above = differences.sum(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                above = differences.mean(axis=0) - np.median(differences, axis=0)
-                found[at:at + some] = np.sqrt(len(differences)) * above / differences.std(axis=0)
+                found[at:at + some] = (above - np.sign(above) * np.minimum(step, np.abs(above))) / (
+                    math.sqrt(len(differ)) * deviations * np.where(is_tied, 1.0, error))
         return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from registry.arrays import ROUNDING, Flags, Ints
-from registry.significance.cautions.weak_null import Caution, SystemPairs
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 
 _ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %

@@ -10,8 +10,8 @@ import numpy as np
 
 from registry.arrays import Flags, Floats
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Unit
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.judges import favoured, rare_errors
-from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.matrix import Matrix
 from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
@@ -141,7 +141,7 @@ class PairTest(Value):
         """
         defined, pairs = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
         for caution in (*self.cautions(pairs), favoured(pairs), rare_errors(pairs)) if defined.any() else ():
-            results = results.noted(caution.where & defined, caution.said)
+            results = results.noted(caution.noted & defined, caution.said)
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002

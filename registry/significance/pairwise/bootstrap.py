@@ -19,9 +19,10 @@ from registry.families import FAMILIES
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
-from registry.significance.cautions.weak_null import FEW_SKEWED, Caution, SystemPairs, skewed
+from registry.significance.cautions.weak_null import FEW_SKEWED, skewed
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Matrix

@@ -10,9 +10,10 @@ import numpy as np
 
 from registry.families import FAMILIES
 from registry.significance.base import ObservedPairs, Settings
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import RARELY, hardly_wrong
-from registry.significance.cautions.weak_null import Caution, SystemPairs, skewed_items
+from registry.significance.cautions.weak_null import skewed_items
 from registry.significance.crossed.critical import log_p, reach
 from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
 from registry.significance.matrix import Matrix

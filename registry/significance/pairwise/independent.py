@@ -16,8 +16,8 @@ import numpy as np
 
 from registry.arrays import ROUNDING, Floats
 from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.unlike_samples import uneven_samples
-from registry.significance.cautions.weak_null import Caution, SystemPairs
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest

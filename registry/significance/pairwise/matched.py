@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.significance.base import Observed, Settings, Tail, extremity
-from registry.significance.cautions.weak_null import Caution, SystemPairs, asymmetric, skewed
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.weak_null import asymmetric, skewed
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail

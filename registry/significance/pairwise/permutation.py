@@ -19,10 +19,11 @@ import numpy as np
 from registry.arrays import Ints
 from registry.families import FAMILIES
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
-from registry.significance.cautions.rare_classes import rare_classes
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.rare_classes import opposed_by_class
 from registry.significance.cautions.seldom import seldom
 from registry.significance.cautions.unlike_samples import uneven_runs
-from registry.significance.cautions.weak_null import Caution, SystemPairs, mixed, mixed_of_uneven_units, skewed
+from registry.significance.cautions.weak_null import mixed, mixed_of_uneven_units, skewed
 from registry.significance.correlations.alike import alike_predictions
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -81,7 +82,7 @@ class Permutation(PairTest):
         yield from skewed(pairs)
         yield from alike_predictions(pairs)
         if pairs.matrix.runs is None:  # else it speaks of these items
-            yield from rare_classes(pairs)
+            yield from opposed_by_class(pairs)
         yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:

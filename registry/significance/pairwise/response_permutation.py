@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit, extremity
-from registry.significance.cautions.weak_null import Caution, SystemPairs
+from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import Matrix, Quotient
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.permutation import Permutation

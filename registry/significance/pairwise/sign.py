@@ -11,7 +11,8 @@ import numpy as np
 from registry.arrays import Ints
 from registry.errors import InputError
 from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
-from registry.significance.cautions.weak_null import Caution, SystemPairs, asymmetric
+from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.cautions.weak_null import asymmetric
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.marks import apart, in_both

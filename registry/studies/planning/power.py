@@ -20,7 +20,8 @@ from registry.errors import InputError, counted
 from registry.significance import Bootstrap
 from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import SystemPairs, skewed, told
+from registry.significance.cautions.evidence import SystemPairs, board_warnings
+from registry.significance.cautions.weak_null import skewed
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
@@ -224,8 +225,9 @@ class _Planned:
 
 def _of_skewed(matrix: Matrix) -> list[str]:
     """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
-    return told(skewed(SystemPairs.every(matrix), one_sided=True), "differences are too skewed for so few units, whose "
-                "means are not normal: powers are off by points, and type S errors by several times")
+    cautions = skewed(SystemPairs.every(matrix), one_sided=True)
+    return board_warnings(cautions, matrix.statistics.shape[1], "differences are too skewed for so few units, whose "
+                          "means are not normal: powers are off by points, and type S errors by several times")
 
 
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:

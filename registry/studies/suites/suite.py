@@ -20,8 +20,9 @@ from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
+from registry.significance.cautions.evidence import SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.weak_null import SystemPairs, even_units
+from registry.significance.cautions.weak_null import even_units
 from registry.significance.matrix import Matrix
 from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal

@@ -7,8 +7,9 @@ import pytest
 
 from registry.significance import Bootstrap, Crossed, Permutation, Settings
 from registry.significance.assumptions import misuses
+from registry.significance.cautions.evidence import SystemPairs
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
-from registry.significance.cautions.weak_null import MIXED, SystemPairs
+from registry.significance.cautions.weak_null import MIXED
 from tests.significance.matrices import PRECISION, RECALL, matrix
 
 
@@ -37,14 +38,14 @@ def test_it_is_told_of_a_system_that_is_wrong_or_right_in_few_of_its_few_units(s
     """Bootstrap-t, which mends swaps of few units, rejects 13 % and more where two of them are wrong."""
     m = saying(said, 300, 300, wrong=wrong)
     pairs = SystemPairs.every(m)
-    found = {caution.said for caution in Permutation(studentized=True).cautions(pairs) if caution.where[0]}
+    found = {caution.said for caution in Permutation(studentized=True).cautions(pairs) if caution.noted[0]}
     assert found == ({of_swaps} if of_swaps else set())
     for test in (Bootstrap(), Bootstrap("studentized")):
-        assert [caution.where[0] for caution in test.cautions(pairs) if caution.said == HARDLY_WRONG] == [
+        assert [caution.noted[0] for caution in test.cautions(pairs) if caution.said == HARDLY_WRONG] == [
             of_resamples]
     trained = replace(m, runs=tuple(np.repeat(m.statistics[:, [n]], 3, axis=1) for n in (0, 1)))
     of_trained = Crossed().cautions(SystemPairs.every(trained))
-    assert [caution.where[0] for caution in of_trained if caution.said == HARDLY_WRONG] == [
+    assert [caution.noted[0] for caution in of_trained if caution.said == HARDLY_WRONG] == [
         min(wrong, said - wrong) < 10]
 
 
