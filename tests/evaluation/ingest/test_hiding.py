@@ -41,8 +41,7 @@ COLUMNS = {
                        "is_significant is_resolved",
 }
 OPEN = {
-    "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "metric", "task_metric",
-    "pair_request"}
+    "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "metric", "task_metric"}
 
 
 def hidden(path, what="anonymous_until"):
