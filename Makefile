@@ -8,7 +8,7 @@ DEMO_DB := .venv/demo.duckdb
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint types suite conformance validity validity-peers fuzz interchange durability release-check benchmark docs site gallery studies clean
+.PHONY: demo quick test lint types suite thorough conformance validity validity-peers fuzz interchange durability release-check benchmark docs site gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -26,7 +26,7 @@ demo: .venv/.installed
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT type, round(avg(correct::INT), 3) AS precision, count(*) AS spans FROM item_response WHERE task = 'entities' GROUP BY type ORDER BY precision"
 
 quick: .venv/.installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation" tests/test_layers.py \
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation and not thorough" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
 # All at once; the types are checked while tests wait.
@@ -42,6 +42,10 @@ types: .venv/.installed
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
 	$(BIN)/pytest -n logical --dist worksteal
+
+# Also what repeats at length what other tests show: before a release.
+thorough: .venv/.installed
+	$(BIN)/pytest -n logical --dist worksteal -m ""
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.
 docs: .venv/.installed
@@ -63,7 +67,7 @@ studies: .venv/.installed
 	$(BIN)/python -m tests.study_gallery
 
 conformance: .venv/.installed
-	$(BIN)/pytest -n auto tests/metrics tests/readers tests/significance tests/real_data --hypothesis-profile thorough
+	$(BIN)/pytest -n auto -m "" tests/metrics tests/readers tests/significance tests/real_data --hypothesis-profile thorough
 
 validity: .venv/.installed
 	$(BIN)/python -m tests.validity --write

@@ -52,6 +52,7 @@ def copy(tmp_path_factory):
     return root
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]

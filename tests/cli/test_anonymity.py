@@ -240,6 +240,7 @@ def unnoticed(told, manifest, way, whole=False):
             and not command.startswith(UNNAMED)], len(real.of)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", sorted((bypasses.READING | bypasses.WRITING).keys() - {"page", "effects", "ranking"}))
 def test_of_every_way_out_that_is_opened_the_search_finds_names(secrets, way):
     told, manifest = secrets

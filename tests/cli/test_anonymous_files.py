@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import keep_each
+
 MANIFEST = """manifest = 1
 [task]
 id = "small"
@@ -82,7 +84,7 @@ def search(outcome):
     assert "zeph" not in text, outcome
 
 
-@pytest.mark.parametrize("named", LAYOUTS)
+@pytest.mark.parametrize("named", keep_each(4, LAYOUTS))
 def test_no_error_of_a_file_names_its_team(named, registry):
     path = laid_out(named)
     registry("run", "task.toml", "--db", "good.duckdb")

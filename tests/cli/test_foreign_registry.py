@@ -20,6 +20,7 @@ from registry.store.files import opening
 from registry.store.files.opening import CONFIG
 from registry.store.hiding.completions import completions
 from tests.label_tasks import LabelTask
+from tests.thorough import keep_each
 
 SECRET = "Quillmark-Brambleton-Ferngully"
 GOLD = {f"i{n:02}": "abc"[n % 3] for n in range(12)}
@@ -130,7 +131,7 @@ def test_every_command_is_looked_at():
     assert not COMMANDS.keys() & WITHOUT
 
 
-@pytest.mark.parametrize("how", FORGED)
+@pytest.mark.parametrize("how", keep_each(4, FORGED))
 def test_no_command_shows_or_writes_a_file_of_who_opens_the_registry(how, honest, tmp_path):
     folder = forged(honest, tmp_path / "forged", FORGED[how])
     before = (folder / "registry.duckdb").read_bytes()

@@ -24,6 +24,7 @@ MANIFEST = ROOT / "sample_data" / "stance" / "task.toml"
 MOMENTS = 100 if settings.default.max_examples > 100 else 5  # and 3 of tests.faults
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_killed_at_random_moments(tmp_path, task, registry, scored):
     """One moment in each of so many equal parts of the time that a whole run takes."""

@@ -10,6 +10,7 @@ from registry.store.log import journal
 from tests.conftest import ROOT
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_kills_and_flips_lose_nothing():
     """In a process of its own, since it forks: three commands are killed, some bits flipped.

@@ -20,6 +20,7 @@ def known():
     return seeds(real=False, largest=LARGEST // 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reader", READERS)
 def test_mutated_files_are_read_or_refused(reader):
     assert reader in known(), "add a small task of this format as tests/fuzz/seeds/FOLDER/task.toml"
@@ -50,6 +51,7 @@ def plain(content):
     return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
 
 
+@pytest.mark.thorough
 def test_no_file_takes_more_than_ten_times_its_size_of_memory():
     """Of the sample tasks and the real ones: the gold, and a submission of each task."""
     files = {(one.task.split("/")[0], one.role): one for of_reader in seeds(real=True, largest=None).values()

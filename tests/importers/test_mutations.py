@@ -141,6 +141,7 @@ def trial(log, path, folder, seed=None):
     return None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOGS)
 def test_a_damaged_log_is_read_or_refused(name, tmp_path):
     put(log := LOGS[name], tmp_path / "out")

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import ROOT
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_all_that_is_submitted_at_once_is_stored_once():
     """In a process of its own, since it forks."""

@@ -66,6 +66,7 @@ def test_exact_tails_are_computed_by_workers(two, monkeypatch):
         assert {result.method for result in found} == {method}
 
 
+@pytest.mark.thorough
 def test_submissions_are_scored_by_workers(two, task, registry, monkeypatch):
     registry("run", task.write(), "--db", "here.duckdb", "--workers", "1")
     monkeypatch.setattr(scoring, "ENOUGH", 0)
@@ -97,6 +98,7 @@ def test_workers_without_the_program_are_refused(two, processes):
         processes.kill(1)
 
 
+@pytest.mark.thorough
 def test_whoever_dies_results_are_the_same_and_nothing_hangs(two, processes):
     """One of two workers, whose tasks the other does; that one, in whose place comes one that has to be sent all."""
     results, workers = [], set()

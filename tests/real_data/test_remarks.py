@@ -25,6 +25,7 @@ def remarks(registry, manifest, folder):
     return said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS)
 def test_sound_tasks(task, registry, real_data):
     expected = {} if task != "wnut17" else {
@@ -39,6 +40,7 @@ def kept(registry):
     return [(row["system"], row["category"]) for row in rows]
 
 
+@pytest.mark.thorough
 def test_sound_translations(wmt22, registry):
     (of_draws,) = [line for line in wmt22.stderr.splitlines() if line.startswith("warning: ")]
     assert "With 100 draws no difference can be significant" in of_draws

@@ -77,6 +77,7 @@ def test_what_is_committed_but_stands_in_the_log_is_in_the_backup(filled, tmp_pa
     assert held(tmp_path / "copy.duckdb")["track"] == ["(7, 1, 'seven')"]
 
 
+@pytest.mark.thorough
 def test_a_backup_beside_a_writer_is_of_one_moment(filled, tmp_path):
     with subprocess.Popen([sys.executable, "-c", WRITER, filled.path], stdout=subprocess.PIPE, text=True) as writer:
         writer.stdout.readline()
@@ -117,6 +118,7 @@ def _is_locked(database):
         return True
 
 
+@pytest.mark.thorough
 def test_damage_of_any_block_is_found(filled, tmp_path):
     """A byte is changed at 20 places: it is found, or what the registry holds is what it held."""
     content, before = filled.path.read_bytes(), held(filled.path)

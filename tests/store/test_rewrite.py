@@ -145,6 +145,7 @@ for step, path in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
 """
 
 
+@pytest.mark.thorough
 def test_whenever_it_is_killed_the_name_leads_to_all_rows(with_names, tmp_path):
     """Right after the copy, after the old file has its second name, and after the new one has its first."""
     found = {step: Database(tmp_path / step / "r.duckdb") for step in ("_copy", "_keep", "replace")}

@@ -33,6 +33,7 @@ def filled(tmp_path_factory):
     return folder / "r.duckdb", task.write()
 
 
+@pytest.mark.thorough
 @pytest.mark.new_schema
 @pytest.mark.parametrize("revision", EARLIER)
 def test_an_earlier_registry_says_after_its_upgrade_what_it_said(filled, registry, tmp_path, revision):

@@ -11,6 +11,7 @@ from tests.validity.rows import ROWS
 pytestmark = pytest.mark.simulation
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mutant", QUICK.values(), ids=QUICK)
 def test_the_mutant_is_caught(mutant):
     assert not all(measured.holds for measured in mutant.measure())

@@ -252,6 +252,7 @@ def test_berg_kirkpatrick_says_that_its_direction_is_observed(many, registry, sc
     registry("verify")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("asked", [GREATER, {"test": BERG_KIRKPATRICK, "resamples": 200}])
 def test_one_sided_comparisons_of_earlier_programs_say_so_and_are_verified(based, registry, scored, asked):
     """They took the direction from the observed scores, and recorded nothing about it."""
@@ -277,6 +278,7 @@ def test_families_of_boards_with_and_without_the_candidate_are_verified(many, re
     registry("verify")
 
 
+@pytest.mark.thorough
 @pytest.mark.simulation
 @pytest.mark.parametrize("direction", ["candidate", "baseline"])
 def test_one_sided_tests_of_equal_systems_err_as_often_as_they_say(direction):

@@ -34,6 +34,7 @@ def test_a_hidden_task_takes_no_manifest_with_a_candidate(many, registry, scored
         assert "significance.candidate names a participant" in registry(command, many.manifest, exit_code=3).stderr
 
 
+@pytest.mark.thorough
 def test_hidden_names_are_in_no_settings_of_earlier_comparisons(many, registry, scored):
     """Neither of the first time, nor of a task that was hidden and shown before and has its salt."""
     many.systems["Quillmark"] = many.systems.pop("s1")

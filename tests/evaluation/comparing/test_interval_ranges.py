@@ -19,6 +19,7 @@ def check(registry):
     return len(intervals)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_of_random_boards(registry, tmp_path):
     manifests, boards = write_tasks(tmp_path, 0)

@@ -1,6 +1,7 @@
 """Pair results of a registry of before migration 0011 are found again, each by what was asked of it."""
 
 import duckdb
+import pytest
 
 from registry.store.database import Database
 from tests.evaluation.comparing.compared import Undone, pairs
@@ -12,6 +13,7 @@ ASKED = [
 SAME = ("system_a", "system_b", "p_value", "difference", "ci_low", "method", "resamples", "note")
 
 
+@pytest.mark.thorough
 def test_an_upgraded_registry_tests_no_pair_again(registry, scored, many, tmp_path):
     scored(many)
     shown = []

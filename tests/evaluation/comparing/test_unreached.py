@@ -48,6 +48,7 @@ def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, scored, f
     assert [row["p_adjusted"] for row in known.values() if row["p_value"] == least] == [pytest.approx(3 * least)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", [
     "p_value = 0, log10_p = '-infinity'", "p_value = 1 / 501, log10_p = -2.7, method = 'monte-carlo', resamples = 500"])
 def test_what_an_older_program_found_is_computed_anew(registry, scored, few, tmp_path, stored):

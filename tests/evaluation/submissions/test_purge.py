@@ -231,6 +231,7 @@ ALL = ["copy:1", "change:1", "copy:2", "replace:1"]
 MOMENTS = ALL if settings.default.max_examples > 100 else ALL[2:]
 
 
+@pytest.mark.thorough
 def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whole, tmp_path):
     """Right after each copy, after the change in one of them, and after the new file has its name.
 

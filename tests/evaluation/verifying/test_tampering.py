@@ -172,6 +172,7 @@ def together():
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("group", together(), ids=lambda group: group[0])
 def test_what_is_altered_is_found_and_named(group, copy):
     for what in group:

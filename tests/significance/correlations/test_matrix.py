@@ -100,6 +100,7 @@ def test_many_normal_items_give_what_williams_gives():
         assert run(m, resamples=5000).p_value == pytest.approx(williams.p_value, abs=0.03)
 
 
+@pytest.mark.thorough
 @pytest.mark.simulation
 @coefficients
 def test_the_size_under_the_null(coefficient):
