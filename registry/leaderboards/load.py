@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,10 +28,13 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.significance import TESTS
+from registry.significance.cautions.scales import describe_scales
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
-from registry.values import parse
+from registry.values import name_of, parse
+
+_MEAN = "Mean"  # the metric whose scores are the user's
 
 Places = Mapping[str, Floats]  # by the name of the board and the submission
 
@@ -113,7 +117,16 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | No
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
                        direction=sides,
-                       sentences=(*said, *filter(None, [sides]), *intervals.sentence(comparison), *over))
+                       sentences=(*said, *filter(None, [_describe_scales(names, rows), sides]),
+                                  *intervals.sentence(comparison), *over))
+
+
+def _describe_scales(names: Sequence[str], rows: Sequence[Row]) -> str | None:
+    """Say that some systems seem to have scores in percent and others fractions; None if they do not."""
+    if name_of(rows[0]["metric_name"]) != _MEAN:
+        return None
+    told = describe_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
+    return told and f"{told}."
 
 
 def _decisions(of: StoredBoard) -> Decisions:

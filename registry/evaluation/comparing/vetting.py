@@ -19,7 +19,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
-from registry.metrics import JudgedMean
+from registry.metrics import JudgedMean, Mean
 from registry.significance import (
     CORRECTIONS,
     Bootstrap,
@@ -34,6 +34,7 @@ from registry.significance import (
 from registry.significance.assumptions import is_categorical, misuses
 from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import favoured, judged_items, rare_errors
+from registry.significance.cautions.scales import describe_scales
 from registry.significance.cautions.weak_null import even_units
 from registry.significance.effects.design_effect import design_effects
 from registry.significance.intervals.influence import influences
@@ -139,7 +140,7 @@ def _warnings(board: Board, request: Request) -> list[str]:
                          "holm")
     return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix),
             *_of_joint_resamples(settings, test, matrix, pairs), *_of_fixed_runs(board, settings),
-            *_of_judged(board, test), *_of_rounding(board)]
+            *_of_judged(board, test), *_of_rounding(board), *_of_scales(board)]
 
 
 def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[str]:
@@ -195,6 +196,15 @@ def _of_rounding(board: Board) -> Iterator[str]:
     if board.rounded_ties:
         yield (f"in {counted(board.rounded_ties, 'item')} different scores of two systems count as equal, because "
                f"scores are rounded to {board.matrix.rounding:.0e} so that their sums are exact")
+
+
+def _of_scales(board: Board) -> Iterator[str]:
+    """Warn of scores in percent next to fractions."""
+    if isinstance(board.metric.original, Mean):
+        names = [f"{member.team}/{member.system}" if member.team != member.system else member.system
+                 for member in board.members]
+        if (told := describe_scales(names, board.scores.tolist())) is not None:
+            yield told
 
 
 def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
