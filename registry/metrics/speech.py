@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from types import ModuleType
@@ -15,6 +16,8 @@ from registry.items import Answer, Item
 from registry.metrics.base import FROM_ZERO, QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
 from registry.metrics.word_division import describe_undivided
+
+_SCLITE = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|\(%\w+\)")  # alternatives, and a word that may be left out
 
 
 class _ErrorRate(QuotientMetric, ReferenceMetric):
@@ -49,6 +52,11 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         """Give (errors, length of the reference) for every segment."""
         if not items:
             return np.zeros((0, 2))
+        for item in items:
+            if (mark := _SCLITE.search(item.gold[self.references[0]])) is not None:
+                raise InputError(f"the reference has the mark {mark[0]!r:.60} of sclite for alternative or optional "
+                                 f"words, which {self.name} would count as words; write one alternative, or score with "
+                                 "sclite", item=item.key)
         jiwer = needed_module("jiwer", self)
         normalize = [jiwer.ToLowerCase()] if self.lowercase else []
         if not self.punctuation:  # the first of which looks at all of Unicode
