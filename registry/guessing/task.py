@@ -70,14 +70,15 @@ def _places(guess: Guess, runs: Sequence[Runs]) -> dict[str, _Place]:
     others = [system for system in guess.systems if system.name not in within]
     slugs = distinct_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(guess.gold.path))
     found = {name: _Place(_gold_name(guess), _gold_name(guess), name) for name in within}
+    ends = {one.name: {_end(Path(system.document.path)) for system in one.systems.values()} for one in runs}
     for system in others:
-        end = _end(Path(system.document.path))
         if system.name in of_run:
             name, number = of_run[system.name]
+            end = next(iter(ends[name])) if len(ends[name]) == 1 else ""  # the pattern has one for all runs
             found[system.name] = _Place(f"systems/{slugs[name]}/{number}{end}", f"systems/{slugs[name]}/{{run}}{end}",
                                         name)
         else:
-            file = f"systems/{slugs[system.name]}{end}"
+            file = f"systems/{slugs[system.name]}{_end(Path(system.document.path))}"
             found[system.name] = _Place(file, file, system.name)
     return found
 

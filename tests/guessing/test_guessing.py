@@ -293,3 +293,14 @@ def test_keys_are_no_text(layout):
     """Translations with keys, which BLEU must not count."""
     found = made(layout([rows(IDS, SENTENCES), rows(IDS, EVEN)]), Asked(metric="BLEU"))
     assert [one.columns for one in readers(found)] == [("item", "text")] * 2
+
+
+def test_runs_may_be_the_endings_of_files(tmp_path):
+    """With another ending each, one pattern has to find them all."""
+    for name, labels in (("gold", GOLD), ("x.run0", A), ("x.run1", B), ("y.run0", B), ("y.run1", A)):
+        (tmp_path / name).write_text(rows(IDS, labels))
+    paths = [tmp_path / name for name in ("gold", "x.run0", "x.run1", "y.run0", "y.run1")]
+    folder = made(paths, Asked(runs="fixed")).folder
+    assert [(entry["system"], entry["file"]) for entry in folder.tables["submit"]] == [
+        ("x", "systems/x/{run}"), ("y", "systems/y/{run}")]
+    assert {"systems/x/0", "systems/x/1", "systems/y/0", "systems/y/1"} <= folder.files.keys()
