@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from registry.errors import InputError
+from registry.metrics import Metric
 
 Row = dict[str, Any]
 
@@ -68,8 +69,11 @@ class Form(ABC):
         """What a metric has to be told of the gold."""
         return {}
 
-    def is_blank(self, value: Any) -> bool:  # noqa: ARG002
-        """Whether an answer says nothing, as if there were none."""
+    def check_gold(self, metric: Metric) -> None:  # noqa: B027  # most forms have nothing to check
+        """Refuse a gold that a metric cannot score; the error names the item."""
+
+    def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
+        """Whether an answer says nothing where the gold says something, as if there were none."""
         return False
 
     @abstractmethod

@@ -7,12 +7,16 @@ import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from registry.direct.form import Form, Row
 from registry.errors import InputError, counted
+from registry.items import Item
 from registry.manifest.write import json_lines
+from registry.metrics import Metric
+from registry.metrics.references import ReferenceMetric
 from registry.readers.bio import PREFIXES, Scheme
 from registry.readers.parsing.tags import is_tag, suggest_tag
 
@@ -218,16 +222,20 @@ class Texts(Form):
         texts = {name: text for name, text, _ in self.each(values, text_of)}
         return _lines([texts.get(name, "") for name in self.items.names])
 
-    def is_blank(self, value: Any) -> bool:
-        return isinstance(value, str) and not value.strip()
+    def check_gold(self, metric: Metric) -> None:
+        names = tuple(self.metric_options().get("references", ["gold"]))
+        if isinstance(metric, ReferenceMetric):
+            replace(metric, references=names).check_gold([
+                Item(name, dict(zip(names, golds, strict=True)))
+                for name, golds, _ in self.each(self.items.golds, self._of_item)])
+
+    def is_blank(self, value: Any, gold: Any) -> bool:
+        texts = [gold] if isinstance(gold, str) else gold
+        return isinstance(value, str) and not value.strip() and any(map(str.strip, texts))
 
     def _of_item(self, gold: Any) -> list[str]:
-        golds = [gold] if isinstance(gold, str) else list(gold)
-        if len(golds) != self._references:
-            raise ValueError(f"{len(golds)} references, where others have {self._references}; give all equally many")
-        if not all(map(str.strip, texts := list(map(text_of, golds)))):
-            raise ValueError("a reference is blank")
-        return texts
+        texts = list(map(text_of, [gold] if isinstance(gold, str) else gold))
+        return texts + [""] * (self._references - len(texts))
 
 
 def text_of(value: Any) -> str:
@@ -257,7 +265,7 @@ class Rankings(Form):
             raise InputError("there is a blank in the name of a query", item=spaced[0])
         return super().test_set()
 
-    def is_blank(self, value: Any) -> bool:
+    def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
         return isinstance(value, Mapping) and not value
 
     def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:

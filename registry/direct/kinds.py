@@ -74,6 +74,41 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
                          f"their order may count: {ask}", item=name)
 
 
+def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:
+    """Refuse a gold that has a list for each reference, where a list for each item is read.
+
+    Args:
+        golds: The gold's values.
+        systems: The texts of each system, as they were given.
+
+    Raises:
+        InputError: Lists are as long as systems and fewer, or as many and resemble the systems more the other way.
+    """
+    n_items = len(golds)
+    lengths = {len(gold) for gold in golds if isinstance(gold, list | tuple)}
+    if len(lengths) != 1 or not all(isinstance(gold, list | tuple) for gold in golds):
+        return
+    (length,) = lengths
+    if length == n_items > 1:
+        own = other = 0.0
+        for texts in systems:
+            for n, text in enumerate(texts[:n_items]):
+                own += sum(_resemblance(text, reference) for reference in golds[n])
+                other += sum(_resemblance(text, golds[k][n]) for k in range(length))
+        is_turned = other > 2 * own
+    else:
+        is_turned = all(len(texts) == length != n_items for texts in systems)
+    if is_turned:
+        raise InputError(f"the gold has {n_items} lists of {length} texts, which seem to be one for each reference; "
+                         "give one for each item, as list(zip(*gold)) has them")
+
+
+def _resemblance(text: Any, reference: Any) -> float:
+    """Return the share of words that two texts have in common."""
+    one, other = (set(value.split()) if isinstance(value, str) else set[str]() for value in (text, reference))
+    return len(one & other) / max(len(one | other), 1)
+
+
 def _is_many(value: Any) -> bool:
     return isinstance(value, list | tuple | AbstractSet)
 

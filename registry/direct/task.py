@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 from registry.direct.columns import Column, aligned, check_complete, chosen_of, column, is_missing, systems_of, united
 from registry.direct.form import Form, Items
-from registry.direct.forms import Numbers, Sets
-from registry.direct.kinds import forms_of, plain, require_sets
+from registry.direct.forms import Numbers, Sets, Texts
+from registry.direct.kinds import forms_of, plain, require_references_by_item, require_sets
 from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.scored import system_and_team
 from registry.manifest import Significance, significance_with
@@ -73,16 +73,21 @@ def made_of(asked: Asked) -> Made:
     items = united(list(columns.values())) if gold is None else _gold(gold)
     of_items = None if clusters is None else _clusters(clusters, items)
     form, metric = _form(Items(_names(items), items.values, of_items, keyed=items.keys is not None), asked)
+    if isinstance(form, Texts):
+        with _told_of(GOLD):
+            require_references_by_item(items.values, [of.values for of in columns.values()])
     if isinstance(form, Sets):
         answers = [list(map(plain, aligned(of, items, whose[name]))) for name, of in columns.items()]
         with _told_of(GOLD):
             require_sets(form.items.golds, form.items.names, answers)
     with _told_of(GOLD):
         table, files = form.test_set()
+        form.check_gold(metric)
     copies, paths = dict.fromkeys(files, GOLD), files_of(columns, form.ending)
     for name, of in columns.items():
         with _told_of(whose[name]):
-            values = [None if form.is_blank(value) else plain(value) for value in aligned(of, items, whose[name])]
+            values = [None if form.is_blank(value, gold) else plain(value)
+                      for value, gold in zip(aligned(of, items, whose[name]), items.values, strict=True)]
             check_complete(values, items, whose[name], asked.missing)
             if None in values and asked.missing == "worst" and not metric.has_worst:
                 also = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""

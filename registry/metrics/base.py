@@ -85,6 +85,13 @@ class Metric(Value):
         type_ = getattr(self, "type", None)
         return () if type_ is None else (type_,)
 
+    def check_gold(self, items: Sequence[Item]) -> None:
+        """Refuse a gold that it cannot score.
+
+        Raises:
+            InputError: It cannot; names the item.
+        """
+
     def named_labels(self) -> tuple[str, ...]:
         """The labels that its options name; a task whose gold has none of that name is refused."""
         return ()

@@ -66,7 +66,8 @@ class METEOR(ReferenceMetric):
         if not items:
             return np.zeros((0, 23))
         flags = {"normalize": ("-norm",), "lowercase": ("-lower",), "as-is": ()}[self.text]
-        references = [[item.gold[name] for name in self.references] for item in items]
+        of_items = [self.texts_of(item) for item in items]  # the program wants equally many of each
+        references = [[*of, *of[:1] * (len(self.references) - len(of))] for of in of_items]
         found = np.array(jar(("-l", self.language, *flags)).statistics(references, texts(answers)))
         by_stage = found[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program's go stage by stage
         laid = np.concatenate([found[:, :4], by_stage, found[:, 20:]], axis=1)

@@ -23,6 +23,21 @@ class ReferenceMetric(AdditiveMetric):
         if not self.references or len(set(self.references)) < len(self.references):
             raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
 
+    @property
+    def counts_silence(self) -> bool:
+        """Whether an item may have no reference text, and what a system says counts as an insertion."""
+        return False
+
+    def check_gold(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if not self.counts_silence and self.texts_of(item) == [""]:
+                raise InputError(f"the reference is blank, which {self.name} cannot score; leave the item out of all "
+                                 "files (WER and CER count insertions there)", item=item.key)
+
+    def texts_of(self, item: Item) -> list[str]:
+        """Return the references of an item that are not blank; an empty text if all are."""
+        return [text for name in self.references if (text := item.gold[name]).strip()] or [""]
+
     def needs(self) -> tuple[str, ...]:
         return self.references
 

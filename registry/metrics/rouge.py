@@ -71,7 +71,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
         for item, text in zip(items, texts(answers), strict=True):
-            references = [self._parted(item.gold[name]) for name in self.references]
+            references = [self._parted(text) for text in self.texts_of(item)]
             if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
                                                                                      ) > _MOST:
                 raise InputError(f"a segment of {words:,} words is too long for {self!r}", item=item.key)

@@ -20,6 +20,8 @@ from registry.metrics.base import FROM_ZERO, QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
 from registry.metrics.word_division import describe_undivided, is_tokenized
 
+_References = tuple[tuple[str | None, ...], ...]  # of each name, by item; None is no reference
+
 
 class _SegmentMetric(ReferenceMetric):
     """What the metrics on sacrebleu's statistics share."""
@@ -31,18 +33,20 @@ class _SegmentMetric(ReferenceMetric):
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
+        rows = [self.texts_of(item) for item in items]
+        padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu passes None over
+        references = tuple(zip(*padded, strict=True)) if padded else tuple(() for _ in self.references)
         return _extracted(self, references, texts(answers))
 
 
-def _extracted(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...], segments: Sequence[str]) -> Floats:
+def _extracted(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
     """The statistics that sacrebleu's own metric extracts, [segments, its columns]."""
     found = _engine(metric, references)._extract_corpus_statistics(segments, None)
     return np.array(found, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
-def _engine(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...]) -> Any:
+def _engine(metric: _SegmentMetric, references: _References) -> Any:
     """Make sacrebleu's own metric, with these references read once."""
     from sacrebleu import metrics
 
@@ -130,7 +134,9 @@ class ChrF(_SegmentMetric):
         found = by_reference[0]
         if len(by_reference) > 1:
             score = _engine(self, ((),))._compute_f_score
-            best = np.argmax([[score(row) for row in of.tolist()] for of in by_reference], axis=0)
+            scores = np.array([[score(row) for row in of.tolist()] for of in by_reference])
+            scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
+            best = np.argmax(scores, axis=0)
             found = np.choose(best[:, np.newaxis], by_reference)
         laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
         laid[:, :3 * self.char_order] = found[:, :3 * self.char_order]

@@ -48,15 +48,21 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         """Have jiwer align the segments, after these steps of normalization."""
 
-    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (errors, length of the reference) for every segment."""
-        if not items:
-            return np.zeros((0, 2))
+    @property
+    def counts_silence(self) -> bool:
+        return True
+
+    def check_gold(self, items: Sequence[Item]) -> None:
         for item in items:
             if (mark := _SCLITE.search(item.gold[self.references[0]])) is not None:
                 raise InputError(f"the reference has the mark {mark[0]!r:.60} of sclite for alternative or optional "
                                  f"words, which {self.name} would count as words; write one alternative, or score with "
                                  "sclite", item=item.key)
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Give (errors, length of the reference) for every segment."""
+        if not items:
+            return np.zeros((0, 2))
         jiwer = needed_module("jiwer", self)
         normalize = [jiwer.ToLowerCase()] if self.lowercase else []
         if not self.punctuation:  # the first of which looks at all of Unicode

@@ -186,6 +186,14 @@ class SegmentReader(Reader):
         """A segment is its text, a gold its references by name."""
         return dict(value) if isinstance(value, Mapping) else value
 
+    def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
+        """Take nothing for the answer to an item without a reference text, such as silence in a recording."""
+        silent = {item.key for item in items if not any(
+            text.strip() for name, text in item.gold.items() if name != "source")} - {answer.key for answer in answers}
+        if silent and not silent.issuperset(item.key for item in items):
+            answers = [*answers, *(Answer(item.key, "", item.line) for item in items if item.key in silent)]
+        return super().assign(items, answers, path)
+
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
         """The references that are this text, and the source."""
         return [name for name, text in gold.items() if text == answer]

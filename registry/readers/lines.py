@@ -16,7 +16,7 @@ class Lines(SegmentReader):
     """One segment per line, known by its number from 1.
 
     The gold of a segment is its references by name: `gold`, and those of the manifest's `references`; with them stands
-    its `source`, where the manifest names that file. A blank line is no answer.
+    its `source`, where the manifest names that file. A blank line is no reference, and no answer.
 
     Attributes:
         attributes: The names of the tab-separated columns in the test set's `attributes` file, such as domain and
@@ -43,9 +43,8 @@ class Lines(SegmentReader):
         for name, lines in texts.items():
             if len(lines) != n:
                 raise references[name].error(f"{counted(len(lines), 'line')} where the gold has {n}")
-            if blank := next((number for number, line in enumerate(lines, 1) if not line.strip()), None):
-                raise references[name].error(f"the {'source' if name == 'source' else 'reference'} is blank",
-                                             blank + self.skip, str(blank))
+            if name == "source" and (blank := next((n for n, line in enumerate(lines, 1) if not line.strip()), None)):
+                raise references[name].error("the source is blank", blank + self.skip, str(blank))
         attributes: list[dict[str, str]] = [{}] * n
         if "attributes" in documents:
             attributes = read_attributes(documents["attributes"], self.attributes, n)

@@ -89,6 +89,11 @@ class TableReader(Reader):
         return read_at_once(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                              self.attributes, self.unscored))
 
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The columns that objects may lack."""
+        return ()
+
     def rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
         """Give every row with its `wanted` cells: text, or what JSON and Parquet say; attributes are text.
 
@@ -175,6 +180,9 @@ class TableReader(Reader):
                               json_entries(document, of_item, value) if self.syntax == "json" else
                               json_rows(document, Written(self.separator, self.comment))):
             cells = [at_path(entry, name) for name in names]
+            if self.optional:
+                cells = [None if cell is ABSENT and name in self.optional else cell
+                         for name, cell in zip(names, cells, strict=True)]
             if ABSENT in cells:
                 document.refuse(no_column(entry, names[cells.index(ABSENT)]), number)
             else:

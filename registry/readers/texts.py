@@ -17,7 +17,7 @@ class Texts(TableReader, SegmentReader):
     """A row per item with its text in a column: translations, summaries, transcripts, answers in free text.
 
     The gold of an item is its references by name: `gold`, and the columns that `references` names by their names. A
-    blank text, or null, is no answer.
+    blank text, or null, is no reference and no answer; items may have different numbers of references.
 
     Attributes:
         text: The column of the text: of a system's, and of the reference `gold` in the gold.
@@ -42,6 +42,10 @@ class Texts(TableReader, SegmentReader):
             raise InputError("option 'references' of texts names a column twice, or as the reference `gold` or the "
                              "source is known: rename that column")
 
+    @property
+    def optional(self) -> tuple[str, ...]:
+        return self.references
+
     def offers(self) -> tuple[str, ...]:
         """The text of the gold, and the further references."""
         return ("gold", *self.references)
@@ -52,7 +56,7 @@ class Texts(TableReader, SegmentReader):
         columns = (self.text, *self.references, *(() if self.source is None else (self.source,)))
 
         def gold(row: Row) -> dict[str, str]:
-            return {name: _required(cell, column, row)
+            return {name: _required(cell, column, row) if name == "source" else _text(cell, column, row)
                     for name, column, cell in zip(names, columns, row.cells, strict=True)}
 
         items = [Item(row.key, found, row.attributes, row.line)
@@ -82,7 +86,7 @@ class Texts(TableReader, SegmentReader):
         """
         if self.syntax != "delimited" or self.separator in ("comma", "semicolon"):
             return
-        quoted = [(text, of) for text, of in texts if text[0] == text[-1] == '"' and len(text) > 1]
+        quoted = [(text, of) for text, of in texts if text.startswith('"') and text.endswith('"') and len(text) > 1]
         found = next((of for text, of in quoted if _has_doubled_quotes(text[1:-1])), None)
         if found is None and 1 < len(quoted) == len(texts):
             found = quoted[0][1]
@@ -112,5 +116,5 @@ def _text(cell: Any, column: str, row: Row) -> str:
 
 def _required(cell: Any, column: str, row: Row) -> str:
     if not (text := _text(cell, column, row)).strip():
-        raise row.error(f"{column!r} is blank; an item needs its references and its source")
+        raise row.error(f"{column!r} is blank; an item needs its source")
     return text

@@ -88,7 +88,7 @@ def test_references_and_attributes_are_read_by_name():
 
 @pytest.mark.parametrize(("files", "says"), [
     ({"gold": ["a", "b"], "reference:B": ["c"]}, "1 line where the gold has 2"),
-    ({"gold": ["a", " "]}, "the reference is blank"),
+    ({"gold": ["a", "b"], "source": ["a", " "]}, "the source is blank"),
     ({"gold": ["a"], "attributes": ["x\ty"]}, "2 columns where 1 is expected"),
     ({"gold": ["a"], "attributes": ["x", "y"]}, "2 lines where the gold has 1"),
 ])

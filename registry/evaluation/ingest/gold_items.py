@@ -28,6 +28,11 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
     def report(item: Item, message: str) -> None:
         gold.report(InputError(message, path=gold.path, line=item.line, item=item.key))
 
+    for metric in task.metrics.values():
+        try:
+            metric.check_gold(items)
+        except InputError as error:
+            report(next(item for item in items if item.key == error.item), error.message)
     is_grouped = True
     for key, wanted in _groups(task.manifest, test_set):
         lacking = [item for item in items if not item.attributes.get(wanted)]

@@ -95,6 +95,7 @@ def _there(run: Sequence[Answer | None]) -> Flags:
 
 def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
     """The statistics of items, [items, columns], as they are kept; names the item whose cannot be."""
+    metric.check_gold(items)
     computed = metric.corpus_statistics(items, answers)
     try:
         check_exact(computed)
