@@ -95,7 +95,7 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
             for n, text in enumerate(texts[:n_items]):
                 own += sum(_resemblance(text, reference) for reference in golds[n])
                 other += sum(_resemblance(text, golds[k][n]) for k in range(length))
-        is_turned = other > 2 * own
+        is_turned = 2 * other > 3 * own
     else:
         is_turned = all(len(texts) == length != n_items for texts in systems)
     if is_turned:
