@@ -271,16 +271,16 @@ class Labels(NamedReader):
                               json_entries(document, self.item or None, self.label) if self.syntax == "json" else
                               json_rows(document, Written(self.separator, self.comment))):
             try:
-                yield number, self._row(value)
+                yield number, self._row(document, value)
             except ValueError as error:
                 document.refuse(str(error), number)
 
-    def _row(self, value: dict[str, Any]) -> dict[str, str]:
+    def _row(self, document: Document, value: dict[str, Any]) -> dict[str, str]:
         roles = {role: at_path(value, role) for role in self._wanted}
         for role, cell in roles.items():
             if cell is ABSENT:
                 raise ValueError(f"no column {role!r}; {suggest(role, value)}" if self.syntax == "parquet" else
-                                 no_column(value, role))
+                                 no_column(document, value, role))
         if self.blank == "missing" and roles[self.label] is None:
             roles[self.label] = ""
         others = value if self.attributes is None else {}

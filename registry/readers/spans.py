@@ -127,7 +127,8 @@ class Spans(TableReader, SpanReader):
         cells = [at_path(of_list, name) for name in wanted]
         if ABSENT in cells:
             name = wanted[cells.index(ABSENT)]
-            why = no_column(of_list, name) if isinstance(of_list, Mapping) else f"it has no place {name!r}"
+            why = (no_column(row.document, of_list, name) if isinstance(of_list, Mapping)
+                   else f"it has no place {name!r}")
             raise row.error(f"a span is {shown(of_list)}: {why}")
         span = self._span(row._replace(cells=cells))
         if span is None:

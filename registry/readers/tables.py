@@ -184,7 +184,7 @@ class TableReader(Reader):
                 cells = [None if cell is ABSENT and name in self.optional else cell
                          for name, cell in zip(names, cells, strict=True)]
             if ABSENT in cells:
-                document.refuse(no_column(entry, names[cells.index(ABSENT)]), number)
+                document.refuse(no_column(document, entry, names[cells.index(ABSENT)]), number)
             else:
                 yield number, cells
 

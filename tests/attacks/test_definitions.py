@@ -31,6 +31,14 @@ def test_definitions_and_comments_are_named(group, tmp_path):
     assert [what for what in group if DEFINITIONS[what][1:] not in found] == []
 
 
+def test_a_view_that_was_replaced_by_a_table_is_named_with_other_faults(copy):
+    alter(copy, "CREATE TABLE held AS FROM leaderboard; DROP VIEW leaderboard; ALTER TABLE held RENAME TO leaderboard; "
+                "UPDATE score SET value = 0.5 WHERE scoring_id = 1")
+    found = {(fault.kind, fault.of, fault.name) for fault in verified(copy, "none").faults}
+    assert {("missing", "view", "leaderboard"), ("surplus", "table", "leaderboard")} <= found
+    assert ("altered", "score", "small/test/ann/ann@1 by Accuracy, LabelF") in found
+
+
 def test_verify_goes_on_after_another_comment(copy):
     """A comment is no reason to skip studies, and its fault names no participant, so that readers see all of it."""
     alter(copy, "COMMENT ON TABLE team IS 'x'; UPDATE score SET value = 0.5 WHERE scoring_id = 1")

@@ -22,6 +22,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 _PLACE = re.compile(r"[0-9]{1,9}")
 _DEEPEST = 8  # objects within objects whose columns are read at once, and told of
 _MOST_TOLD = 1000  # columns
+_MOST_HINTS = 100  # rows of a file
 _CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
 
 
@@ -78,9 +79,10 @@ def at_path(entry: Any, name: str) -> Any:
     return entry[name] if type(entry) is dict and name in entry else followed(entry, name.split("."))
 
 
-def no_column(entry: Mapping[str, Any], name: str) -> str:
-    """Say that a row has no column `name`."""
-    return f"no key {name!r}; {suggest(name, _paths(entry))}"
+def no_column(document: Document, entry: Mapping[str, Any], name: str) -> str:
+    """Say that a row of a file has no column `name`, and for the first rows what may be meant, which takes long."""
+    n = document.made[no_column] = document.made.get(no_column, 0) + 1
+    return f"no key {name!r}" + (f"; {suggest(name, _paths(entry))}" if n <= _MOST_HINTS else "")
 
 
 def column_at_path(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:

@@ -136,9 +136,12 @@ def blaming(connection: Connection, path: Path) -> Iterator[None]:
 
 
 def restore_views(connection: Connection) -> None:
-    """Replace all views and macros of a database by this program's own."""
+    """Replace all views and macros of a copy of a registry by this program's own, and tables that have their names."""
     driver = driver_of(connection)
-    drops = set()
+    own = {view.name for view in views.load()}
+    tables = driver.execute(_TABLES).fetchall()
+    drops = {f"DROP TABLE {_quoted(place)}.{_quoted(name)}" for database, place, name in tables
+             if database not in _NOT_OF_FILE and name in own}
     for kind in ("view", "macro"):
         for _, place, name, *rest in _own(driver, kind):
             word = "VIEW" if kind == "view" else "MACRO TABLE" if rest[0] == "table_macro" else "MACRO"

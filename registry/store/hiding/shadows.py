@@ -114,7 +114,10 @@ _NAMES = {
             if((named AND action <> 'ladder') OR (details ->> '$.signature' IS NOT NULL
                 AND (details ->> '$.signature') NOT IN (
                     SELECT signature FROM temp.comparison UNION ALL SELECT signature FROM temp.study)),
-               '{{}}', details) AS details,
+               '{{}}', if(action = 'task' AND e.subject IN (
+                    SELECT slug FROM {file}.task WHERE task_id IN ({anonymous})),
+                    regexp_replace(details, '"manifest":"[^"]*",?', ''),  -- which may list submissions
+                    details)) AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (
