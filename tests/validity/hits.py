@@ -53,6 +53,16 @@ def losing(units, share, size=5.0, systems=2):
     return ratio(f"one system loses {size:g} in {100 * share:g} % of {units} items", (1.0,) * systems, draw)
 
 
+def all_losing(units, share, size=5.0, systems=2):
+    """Exchangeable systems, each of which loses much in a share of the units."""
+    def draw(rng, runs):
+        scores = np.abs(rng.normal(0, 0.5, (runs, units, systems)))
+        return over_one(scores + size * (rng.random(scores.shape) < share), 9)
+
+    name = f"all systems lose {size:g} in {100 * share:g} % of {units} items"
+    return ratio(name, (0.4 + size * share,) * systems, draw)
+
+
 def zipf_labels(units, classes, accuracies):
     """Macro-F1 of classes whose sizes follow Zipf's law."""
     return labels(units, 1 / np.arange(1, classes + 1), accuracies)
@@ -68,8 +78,9 @@ def holding(systems):
     same, apart = "exchangeable", "differ by up to 5 errors"
     equal = (0.0,) * systems
     yield from ((same, of) for of in (
-        graded(50, equal), long_tailed(50, equal), long_tailed(200, equal), documents(20, (0.9,) * systems),
-        documents(50, (0.97,) * systems), spans(20, (0.6,) * systems, (0.4,) * systems),
+        graded(50, equal), long_tailed(50, equal), long_tailed(200, equal),
+        *(all_losing(n, share, systems=systems) for n, share in ((20, 0.05), (50, 0.05), (20, 0.1))),
+        documents(20, (0.9,) * systems), documents(50, (0.97,) * systems), spans(20, (0.6,) * systems, (0.4,) * systems),
         zipf_labels(200, 10, (0.8,) * systems), zipf_labels(500, 20, (0.8,) * systems),
         *(rare_class(units, rare, (recalls,) * systems) for units, rare, recalls in (
             (200, 5, (0.8, 0.7, 0.5)), (200, 10, (0.8, 0.7, 0.5)), (400, 20, (0.95, 0.95, 0.9))))))

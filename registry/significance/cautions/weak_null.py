@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import ROUNDING, Floats, Ints, without_rounding
+from registry.arrays import ROUNDING, Flags, Floats, Ints, without_rounding
 from registry.judged import WEIGHT
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import Matrix, StatisticMatrix
@@ -38,8 +38,8 @@ _ONE_SIDED = NormalDist().inv_cdf(1 - LEVEL)
 _TOO_SKEWED_ONE_SIDED = ((TOLERATED - LEVEL) * 6 / ((2 * _ONE_SIDED**2 + 1) * NormalDist().pdf(_ONE_SIDED))) ** 2
 FEW_SKEWED = 200  # units below which studentized tests of skewed differences reject too often as well
 _FEW_EVEN = 10  # units of equal weight from which on studentized swaps of uneven ones reject less than 6 % at 5 %
-# of mean less median, in standard errors of the mean: of a normal sample, and of most with long tails (at most 1)
-_MEDIAN_ERROR, _LONG_TAILS_ERROR = math.sqrt(math.pi / 2 - 1), 0.85
+_DEVIATION = 1 / NormalDist().inv_cdf(0.75)  # of a normal distribution, in its median absolute deviations
+_LEAST_ERROR = 0.5  # of mean less median, in standard errors of the mean; small samples may seem to have less
 _AT_ONCE = 2**22  # differences that are looked at together
 
 MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
@@ -127,7 +127,7 @@ def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
     matrix = pairs.matrix
     if _is_foreseen(matrix) and matrix.is_mean:
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
-        yield _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC, error=_LONG_TAILS_ERROR)
+        yield _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC)
 
 
 def even_units(matrix: Matrix) -> float:
@@ -223,19 +223,18 @@ class _Differences(NamedTuple):
                                          sizes + np.nan_to_num(sizes[:, :1]))
             yield moved
 
-    def skewed(self, least: float, said: str, error: float = _MEDIAN_ERROR) -> Caution:
+    def skewed(self, least: float, said: str) -> Caution:
         """Warn of the pairs with a skewness^2 / units above `least`, by how far the mean lies on the long tail's side.
 
         Args:
             least: The limit of skewness^2 / units.
             said: The text of the warning.
-            error: The standard error of mean less median, in those of the mean (Cabilio and Masaro 1996).
         """
         squares, cubes = self._moments()
         with np.errstate(divide="ignore", invalid="ignore"):
             where = cubes**2 > least * squares**3
         scores = np.zeros(len(where))
-        scores[where] = self._distances(np.flatnonzero(where), error) * np.sign(cubes[where])
+        scores[where] = self._distances(np.flatnonzero(where)) * np.sign(cubes[where])
         return Caution(where, said, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
@@ -248,7 +247,7 @@ class _Differences(NamedTuple):
         return (products[a, a] + products[b, b] - 2 * products[a, b],
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
-    def _distances(self, pairs: Ints, error: float) -> Floats:
+    def _distances(self, pairs: Ints) -> Floats:
         """Return how far the mean lies above the median, in standard errors; undefined without any spread.
 
         If half of the differences or more are ties, the median does not vary, and the mean varies as a sum of random
@@ -262,6 +261,7 @@ class _Differences(NamedTuple):
             influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             deviations = differences.std(axis=0)
+            are_coins = of_chosen._are_coins(differences, a, b)
             differences -= np.median(differences, axis=0)
             sizes = np.abs(differences)
             differ = sizes > ROUNDING * sizes.max(axis=0)
@@ -269,6 +269,37 @@ class _Differences(NamedTuple):
             step = np.where(is_tied, np.where(differ, sizes, np.inf).min(axis=0), 0)
             above = differences.sum(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
+                error = np.where(is_tied, 1.0, _error_of_distance(sizes / deviations))
                 found[at:at + some] = (above - np.sign(above) * np.minimum(step, np.abs(above))) / (
-                    math.sqrt(len(differ)) * deviations * np.where(is_tied, 1.0, error))
+                    math.sqrt(len(differ)) * deviations * error)
+            found[at:at + some][are_coins] = 0
         return found
+
+    def _are_coins(self, differences: Floats, a: Ints, b: Ints) -> Flags:
+        """Return which pairs differ by one size in every unit or not at all, so that swaps are fair coins, [pairs].
+
+        Args:
+            differences: By how much each unit moves each difference of means, [units, pairs].
+            a: The places of the first systems of the pairs.
+            b: Those of the second ones.
+        """
+        if not self.matrix.is_mean:
+            return np.zeros(len(a), dtype=bool)
+        scores = self.over / self.under
+        sizes = np.abs(differences + (scores[a] - scores[b]) / len(differences))
+        largest = sizes.max(axis=0)
+        return np.asarray(((sizes <= ROUNDING * largest) | (sizes >= (1 - ROUNDING) * largest)).all(axis=0))
+
+
+def _error_of_distance(sizes: Floats) -> Floats:
+    """Return the standard error of mean less median of symmetric distributions, in standard errors of the mean.
+
+    The asymptotic variance of the median is 1 / (4 f^2 n) and its covariance with the mean E|x| / (2 f n), where f is
+    the density at the median (Ferguson 1999, Asymptotic joint distribution of sample mean and a sample quantile). f is
+    taken to be that of the normal distribution with the same median absolute deviation.
+
+    Args:
+        sizes: Distances from the median in standard deviations, [units, pairs].
+    """
+    width = math.sqrt(math.pi / 2) * _DEVIATION * np.median(sizes, axis=0)  # 1 / (2 f)
+    return np.asarray(np.maximum(np.sqrt(1 - 2 * width * sizes.mean(axis=0) + width**2), _LEAST_ERROR))
