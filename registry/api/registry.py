@@ -110,6 +110,7 @@ class Registry:
 
         Raises:
             UnknownNameError: There is no such task or test set.
+            MismatchError: The items are neither correct nor incorrect, as those of BLEU or graded scores.
         """
         with self._reading.holding() as connection:
             (task_row,) = catalog.tasks(connection, task)

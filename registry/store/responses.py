@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from registry.arrays import Flags, Floats, Ints
+from registry.errors import MismatchError
 from registry.store import models
 from registry.store.rows import driver_of
 from registry.store.statistics import fetch_columns
@@ -64,28 +65,46 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Load which of the gold's answers each run (a scoring and its replicate) gives.
+    """Load what each run (a scoring and its replicate) gets right: gold answers, or items if items have no answers.
 
     Returns:
-        A bit for each gold answer, [runs, words of 64], in an order that is the same for all runs, bits of no gold
-        answer being 0; and how many answers the gold has.
+        A bit for each gold answer or item, [runs, words of 64], in an order that is the same for all runs; all other
+        bits are 0. And how many gold answers or items there are.
+
+    Raises:
+        MismatchError: Items have no answers, and the scores of some run are not all 0 or 1.
     """
-    of_gold = select(func.min(models.answer.c.answer_id), func.max(models.answer.c.answer_id), func.count()).where(
-        models.answer.c.gold_revision_id == gold_revision_id, models.answer.c.in_gold)
-    first, last, n = connection.execute(of_gold).one()
+    has_answers = connection.execute(
+        select(models.answer.c.answer_id).where(models.answer.c.gold_revision_id == gold_revision_id).limit(1)).first()
+    if has_answers:
+        answer, correct = models.answer.c, "SELECT scoring_id, replicate, answer_id AS id FROM response WHERE correct"
+        ids = select(answer.answer_id.label("id")).where(answer.gold_revision_id == gold_revision_id, answer.in_gold)
+    else:
+        _require_binary(connection, [scoring_id for scoring_id, _ in runs])
+        item, correct = models.item.c, "SELECT scoring_id, replicate, item_id AS id FROM correct_item"
+        ids = select(item.item_id.label("id")).where(item.gold_revision_id == gold_revision_id)
+    id_ = ids.subquery().c.id
+    first, last, n = connection.execute(select(func.min(id_), func.max(id_), func.count())).one()
     if not n or not runs:
         return np.zeros((len(runs), 0), dtype=np.uint64), n
     words = (last - first) // 64 + 1
     scorings = [scoring_id for scoring_id, _ in runs]
     packed = driver_of(connection).execute(f"""
-        SELECT scoring_id, replicate, bitstring_agg(answer_id, {first}, {first + 64 * words - 1})::BLOB
-        FROM response
-        WHERE correct AND scoring_id BETWEEN {min(scorings)} AND {max(scorings)}
-            AND answer_id BETWEEN {first} AND {last}
+        SELECT scoring_id, replicate, bitstring_agg(id, {first}, {first + 64 * words - 1})::BLOB
+        FROM ({correct})
+        WHERE scoring_id BETWEEN {min(scorings)} AND {max(scorings)} AND id BETWEEN {first} AND {last}
         GROUP BY ALL""").fetchall()  # noqa: S608
     rows = {(scoring_id, replicate): np.frombuffer(bits, dtype=np.uint64) for scoring_id, replicate, bits in packed}
     none = np.zeros(words, dtype=np.uint64)
     return np.stack([rows.get(run, none) for run in runs]), n
+
+
+def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
+    """Refuse scorings whose items are neither correct nor incorrect."""
+    binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
+    if not binary.issuperset(scoring_ids):
+        raise MismatchError("the items are neither correct nor incorrect: they have no answers, and not all scores by "
+                            "the primary metric are 0 or 1; the view item_score has the score of each")
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:

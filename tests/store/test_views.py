@@ -31,8 +31,9 @@ def test_every_macro_says_what_it_claims_takes_and_gives(query):
              "difference_region": macro("difference_region", "a", "b"), "responses": macro("responses", "a"),
              "shared_answers": macro("shared_answers", "a", "b"), "n_best": macro("n_best", "a", 2),
              "discordant_items": macro("discordant_items", "a", "b"), "above": macro("above", "a", 2),
-             "ranked_answers": macro("ranked_answers", "a"), "n_best_curve": macro("n_best_curve", "a", [1, 2])}
-    assert {m.name for m in views.load_macros()} == {*calls, "scoring_named", "scoring_beside"}
+             "ranked_answers": macro("ranked_answers", "a"), "n_best_curve": macro("n_best_curve", "a", [1, 2]),
+             "scoring_pair": macro("scoring_pair", "a", "b"), "region_counts": macro("region_counts", "a", "b")}
+    assert {m.name for m in views.load_macros()} == {*calls, "scoring_named", "scoring_beside", "require_answers"}
     for one in views.load_macros():
         assert said[one.name] == one.full_comment
         assert len(one.comment) > 60

@@ -20,13 +20,17 @@ class PairContingencies:
 
 
 def pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
-    """Count over the gold's answers, of every two runs that take part, those that both, one and neither give."""
+    """Count for every two runs that take part the gold answers (or items with scores of 0 or 1) that both get right.
+
+    Raises:
+        MismatchError: The items are neither correct nor incorrect.
+    """
     runs = connection.execute(text("""
         SELECT ranked.name, source.replicate, ranked.scoring_id, ranked.gold_revision_id
         FROM ranked_submission AS ranked
         JOIN submission_source AS source USING (submission_id)
         WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
         ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
-    gold_revision_id = runs[0].gold_revision_id if runs else 0  # of which there are no answers
+    gold_revision_id = runs[0].gold_revision_id if runs else 0  # which has no items
     correct, n = load_correct(connection, gold_revision_id, [(run.scoring_id, run.replicate) for run in runs])
     return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(correct, n))

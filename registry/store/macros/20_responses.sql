@@ -1,5 +1,5 @@
--- The acceptance set of a submission (Evert 2004, section 3.2): every answer that it gives.
--- One row per run, item and answer.
+-- The acceptance set of a submission (Evert 2004, section 3.2): every answer that it gives. Items
+-- without answers are an error. One row per run, item and answer.
 --
 -- submission: task/test_set/team/system; with @version one that takes no part now
 -- item: the item's key
@@ -19,4 +19,4 @@ SELECT
 FROM response
 JOIN answer USING (answer_id)
 JOIN item USING (item_id)
-WHERE response.scoring_id = scoring_named(submission)
+WHERE response.scoring_id = require_answers(scoring_named(submission))

@@ -1,6 +1,6 @@
 -- The difference regions of two submissions (Evert 2004, section 3.2): D1, the answers that only the first gives, and D2,
 -- those that only the second gives. The answers that both give say nothing of which is better.
--- One row per pair of runs, region and answer.
+-- Items without answers are an error. One row per pair of runs, region and answer.
 --
 -- a: a submission, task/test_set/team/system; with @version one that takes no part now
 -- b: another submission
@@ -14,7 +14,7 @@
 -- replicate_b: the run of the second
 CREATE MACRO difference_region(a, b) AS TABLE
 WITH first AS (
-    SELECT * FROM response WHERE scoring_id = scoring_named(a)
+    SELECT * FROM response WHERE scoring_id = require_answers(scoring_named(a))
 ),
 second AS (
     SELECT * FROM response WHERE scoring_id = scoring_beside(b, a)

@@ -1,5 +1,5 @@
 -- The answers that two submissions share (Evert 2004, section 3.2): what is in neither of their difference regions.
--- One row per pair of runs and answer.
+-- Items without answers are an error. One row per pair of runs and answer.
 --
 -- a: a submission, task/test_set/team/system; with @version one that takes no part now
 -- b: another submission
@@ -25,4 +25,4 @@ FROM response AS first
 JOIN response AS second USING (answer_id)
 JOIN answer USING (answer_id)
 JOIN item USING (item_id)
-WHERE first.scoring_id = scoring_named(a) AND second.scoring_id = scoring_beside(b, a)
+WHERE first.scoring_id = require_answers(scoring_named(a)) AND second.scoring_id = scoring_beside(b, a)

@@ -1,27 +1,32 @@
 -- The items that only one of two submissions gets right, McNemar's (1947) discordant items: right means to give exactly
--- the gold's answers. One row per pair of runs and item.
+-- the gold's answers, or to have the better score if scores are all 0 or 1. Items that are neither correct nor incorrect
+-- are an error. One row per pair of runs and item.
 --
 -- a: a submission, task/test_set/team/system; with @version one that takes no part now
 -- b: another submission
 -- item: the item's key
--- gold: the gold's answers, each with its type
--- answers_a: the first submission's answers
--- answers_b: the second submission's answers
+-- gold: the gold's answers, each with its type; NULL if items have scores instead
+-- answers_a: the first submission's answers; NULL if items have scores instead
+-- answers_b: the second submission's answers; NULL if items have scores instead
 -- right_one: which of the two is right: a or b
 -- replicate_a: the run of the first, counted from 0
 -- replicate_b: the run of the second
 CREATE MACRO discordant_items(a, b) AS TABLE
-WITH gold AS (
+WITH pair AS MATERIALIZED (
+    FROM scoring_pair(a, b)
+),
+gold AS (
     SELECT
         item.item_id,
         item.key,
+        pair.metric_id IS NOT NULL AS is_binary,
         coalesce(list(concat_ws(' ', answer.key, nullif(answer.type, '')) ORDER BY answer.answer_id)
             FILTER (answer.in_gold), []) AS answers
-    FROM scoring
+    FROM pair
+    JOIN scoring ON scoring.scoring_id = pair.scoring_a
     JOIN item USING (gold_revision_id)
     LEFT JOIN answer ON answer.item_id = item.item_id
-    WHERE scoring.scoring_id = scoring_named(a)
-    GROUP BY item.item_id, item.key
+    GROUP BY ALL
 ),
 given AS (
     SELECT
@@ -31,8 +36,14 @@ given AS (
         list(concat_ws(' ', answer.key, nullif(answer.type, '')) ORDER BY answer.answer_id) AS answers
     FROM response
     JOIN answer USING (answer_id)
-    WHERE response.scoring_id IN (scoring_named(a), scoring_named(b))
+    WHERE response.scoring_id IN (SELECT unnest([scoring_a, scoring_b]) FROM pair)
     GROUP BY ALL
+    UNION ALL
+    SELECT ratio.scoring_id, ratio.replicate, ratio.item_id, []
+    FROM statistics_ratio_whole AS ratio
+    JOIN pair
+        ON ratio.scoring_id IN (pair.scoring_a, pair.scoring_b) AND ratio.metric_id = pair.metric_id
+        AND ratio.numerator = pair.correct_score
 ),
 run AS (
     SELECT scoring.scoring_id, submission_source.replicate
@@ -41,16 +52,17 @@ run AS (
 ),
 side_by_side AS (
     SELECT
-        gold.item_id,
-        gold.key AS item,
-        gold.answers AS gold,
+        gold.*,
         coalesce(first.answers, []) AS answers_a,
         coalesce(second.answers, []) AS answers_b,
+        if(gold.is_binary, first.item_id IS NOT NULL, answers_a = gold.answers) AS is_right_a,
+        if(gold.is_binary, second.item_id IS NOT NULL, answers_b = gold.answers) AS is_right_b,
         run_a.replicate AS replicate_a,
         run_b.replicate AS replicate_b
-    FROM gold
-    JOIN run AS run_a ON run_a.scoring_id = scoring_named(a)
-    JOIN run AS run_b ON run_b.scoring_id = scoring_beside(b, a)
+    FROM pair
+    CROSS JOIN gold
+    JOIN run AS run_a ON run_a.scoring_id = pair.scoring_a
+    JOIN run AS run_b ON run_b.scoring_id = pair.scoring_b
     LEFT JOIN given AS first
         ON first.item_id = gold.item_id AND first.scoring_id = run_a.scoring_id
         AND first.replicate = run_a.replicate
@@ -59,13 +71,13 @@ side_by_side AS (
         AND second.replicate = run_b.replicate
 )
 SELECT
-    item,
-    gold,
-    answers_a,
-    answers_b,
-    if(answers_a = gold, 'a', 'b') AS right_one,
+    key AS item,
+    if(is_binary, NULL, answers) AS gold,
+    if(is_binary, NULL, answers_a) AS answers_a,
+    if(is_binary, NULL, answers_b) AS answers_b,
+    if(is_right_a, 'a', 'b') AS right_one,
     replicate_a,
     replicate_b
 FROM side_by_side
-WHERE (answers_a = gold) <> (answers_b = gold)
+WHERE is_right_a <> is_right_b
 ORDER BY replicate_a, replicate_b, item_id

@@ -1,5 +1,6 @@
 -- Every answer that a submission taking part gives to an item, and whether the gold has it too: the acceptance sets of
--- Evert (2004, section 3.2). One row per submission, run, item and answer; the gold's own are table answer, in_gold.
+-- Evert (2004, section 3.2). One row per submission, run, item and answer; the gold's own are table answer, in_gold. Items
+-- without answers, such as imported scores and texts, have no row.
 --
 -- task: the task's id
 -- test_set: the test set's name

@@ -1,5 +1,6 @@
 -- How many runs give each answer: of every answer that the gold or a submission taking part gives, how many of the runs
--- of all submissions taking part give it too. One row per answer; each run counts as a system.
+-- of all submissions taking part give it too. One row per answer; each run counts as a system. Items without answers
+-- have no row.
 --
 -- task: the task's id
 -- test_set: the test set's name

@@ -1,6 +1,7 @@
 -- Difference regions (Evert 2004, section 3.2): for every ordered pair of submissions, the answers that only the first
 -- one gives (D1 of the pair; D2 is D1 of the reversed pair), by whether they are correct. Where each item has one
 -- answer, the correct ones are McNemar's (1947) discordant items; Yeh (2000) shuffles these answers.
+-- Items without answers have no row; the macro discordant_items takes scores of 0 and 1, too.
 -- One row per ordered pair of submissions, pair of their runs, and answer.
 --
 -- task: the task's id

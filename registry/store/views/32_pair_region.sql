@@ -1,7 +1,10 @@
 -- How many answers two submissions share, and how many only one of them gives (the regions D1 and D2 of Evert 2004,
 -- section 3.2), as true and false positives: all that Fisher's test, Yeh's shuffle of responses (2000, section 3.3) and,
 -- with one answer per item, McNemar's test take. d1 and shared add up to what the first submission gives.
--- One row per ordered pair of submissions and pair of their runs. The macro regions(a, b) gives one pair at once.
+-- If items have scores of 0 or 1 instead of answers (view binary_scoring), an item that a run gets right counts as one
+-- correct answer; which incorrect answers it gives is unknown. Test sets whose items are neither correct nor incorrect, as
+-- of BLEU, are left out; the macro regions(a, b), which gives one pair at once, says why.
+-- One row per ordered pair of submissions and pair of their runs.
 --
 -- task: the task's id
 -- test_set: the test set's name
@@ -12,31 +15,51 @@
 -- replicate_a: the run of the first system, counted from 0
 -- replicate_b: the run of the second system
 -- d1_tp: correct answers that only the first gives
--- d1_fp: wrong answers that only the first gives
+-- d1_fp: wrong answers that only the first gives; NULL if items have scores
 -- d2_tp: correct answers that only the second gives
--- d2_fp: wrong answers that only the second gives
+-- d2_fp: wrong answers that only the second gives; NULL if items have scores
 -- shared_tp: correct answers that both give
--- shared_fp: wrong answers that both give
--- gold: how many answers the gold has
+-- shared_fp: wrong answers that both give; NULL if items have scores
+-- gold: how many answers the gold has, or how many items if these have scores
 -- submission_a: the first submission
 -- submission_b: the second submission
-WITH total AS (
-    SELECT scoring_id, replicate, count_if(correct) AS tp, count_if(NOT correct) AS fp
+WITH binary_score AS MATERIALIZED (
+    FROM binary_scoring
+),
+correct_item AS NOT MATERIALIZED (  -- as in the view correct_item, whose plan would be made three times
+    SELECT ratio.scoring_id, ratio.replicate, ratio.item_id
+    FROM statistics_ratio_whole AS ratio
+    JOIN binary_score USING (scoring_id, metric_id)
+    WHERE ratio.numerator = binary_score.correct_score
+),
+total AS (
+    SELECT scoring_id, replicate, count_if(correct) AS tp, count(*) - tp AS fp
     FROM response
     GROUP BY ALL
-),
-given AS (
-    SELECT ranked.*, source.replicate, coalesce(total.tp, 0) AS tp, coalesce(total.fp, 0) AS fp
-    FROM ranked_submission AS ranked
-    JOIN submission_source AS source USING (submission_id)
-    LEFT JOIN total ON total.scoring_id = ranked.scoring_id AND total.replicate = source.replicate
-    WHERE ranked.scoring_id IS NOT NULL
+    UNION ALL
+    SELECT scoring_id, replicate, count(*), NULL
+    FROM correct_item
+    GROUP BY ALL
 ),
 gold AS (
-    SELECT gold_revision_id, count(*) AS n
+    SELECT gold_revision_id, count_if(in_gold) AS n
     FROM answer
-    WHERE in_gold
     GROUP BY gold_revision_id
+),
+given AS MATERIALIZED (
+    SELECT
+        ranked.*,
+        source.replicate,
+        coalesce(gold.n, gold_revision.n_items) AS gold,
+        coalesce(total.tp, 0) AS tp,
+        if(gold.n IS NULL, NULL, coalesce(total.fp, 0)) AS fp
+    FROM ranked_submission AS ranked
+    JOIN submission_source AS source USING (submission_id)
+    JOIN gold_revision USING (gold_revision_id)
+    LEFT JOIN gold USING (gold_revision_id)
+    LEFT JOIN total ON total.scoring_id = ranked.scoring_id AND total.replicate = source.replicate
+    WHERE ranked.scoring_id IS NOT NULL
+        AND (gold.n IS NOT NULL OR ranked.scoring_id IN (SELECT scoring_id FROM binary_score))
 ),
 final AS (
     SELECT
@@ -48,28 +71,30 @@ final AS (
         b.system AS system_b,
         a.replicate AS replicate_a,
         b.replicate AS replicate_b,
-        a.tp - coalesce(shared.tp, 0) AS d1_tp,
-        a.fp - coalesce(shared.fp, 0) AS d1_fp,
-        b.tp - coalesce(shared.tp, 0) AS d2_tp,
-        b.fp - coalesce(shared.fp, 0) AS d2_fp,
-        coalesce(shared.tp, 0) AS shared_tp,
-        coalesce(shared.fp, 0) AS shared_fp,
-        coalesce(gold.n, 0) AS gold,
+        a.tp - coalesce(answers.tp, items.tp, 0) AS d1_tp,
+        a.fp - coalesce(answers.fp, 0) AS d1_fp,
+        b.tp - coalesce(answers.tp, items.tp, 0) AS d2_tp,
+        b.fp - coalesce(answers.fp, 0) AS d2_fp,
+        coalesce(answers.tp, items.tp, 0) AS shared_tp,
+        if(a.fp IS NULL, NULL, coalesce(answers.fp, 0)) AS shared_fp,
+        a.gold,
         a.submission_id AS submission_a,
         b.submission_id AS submission_b
     FROM given AS a
     JOIN given AS b ON b.test_set_id = a.test_set_id AND b.submission_id <> a.submission_id
-    LEFT JOIN gold ON gold.gold_revision_id = a.gold_revision_id
     LEFT JOIN LATERAL (  -- from the first submission, so that a condition on it leaves only its responses to look up
-        SELECT
-            theirs.scoring_id,
-            theirs.replicate,
-            count_if(ours.correct) AS tp,
-            count_if(NOT ours.correct) AS fp
+        SELECT theirs.scoring_id, theirs.replicate, count_if(ours.correct) AS tp, count(*) - tp AS fp
         FROM response AS ours
         JOIN response AS theirs USING (answer_id)
         WHERE ours.scoring_id = a.scoring_id AND ours.replicate = a.replicate
         GROUP BY ALL
-    ) AS shared ON shared.scoring_id = b.scoring_id AND shared.replicate = b.replicate
+    ) AS answers ON answers.scoring_id = b.scoring_id AND answers.replicate = b.replicate
+    LEFT JOIN LATERAL (
+        SELECT theirs.scoring_id, theirs.replicate, count(*) AS tp
+        FROM correct_item AS ours
+        JOIN correct_item AS theirs USING (item_id)
+        WHERE ours.scoring_id = a.scoring_id AND ours.replicate = a.replicate
+        GROUP BY ALL
+    ) AS items ON items.scoring_id = b.scoring_id AND items.replicate = b.replicate
 )
 SELECT * FROM final

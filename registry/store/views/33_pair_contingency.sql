@@ -1,7 +1,9 @@
--- The 2x2 table of every pair over the gold's answers: which of them both, one and neither of two submissions give.
+-- The 2x2 table of every pair over the gold's answers: which of them both, one and neither of two submissions give. If
+-- items have no answers, but scores that are all 0 or 1 (view binary_scoring), it is over the items.
 -- Where each item has one answer these are items, and the table is McNemar's (1947); for sets of answers it is the one
 -- that the sign test and Yeh's r12 of recalls (2000, section 2.1) rest on. Items that the policy drop leaves out of
--- comparisons are counted here as wrong.
+-- comparisons are counted here as wrong. Test sets whose items are neither correct nor incorrect, as of BLEU, are left
+-- out; the macro contingency says why.
 -- One row per ordered pair of submissions and pair of their runs. The macro contingency(a, b) gives one pair at once.
 --
 -- task: the task's id

@@ -3,7 +3,8 @@
 -- deviation_ratio is the deviation of the difference of their recalls (accuracies) over what it would be were they
 -- independent: sqrt((s1^2 + s2^2 - 2 r12 s1 s2) / (s1^2 + s2^2)). agreement is the share of gold answers that both or
 -- neither give, kappa the same corrected for chance (Cohen 1960), overlap the F1 of one's answers against the other's
--- (Hripcsak and Rothschild 2005). One row per ordered pair of submissions and pair of their runs.
+-- (Hripcsak and Rothschild 2005). Items with scores of 0 or 1 are counted as in
+-- pair_contingency. One row per ordered pair of submissions and pair of their runs.
 --
 -- task: the task's id
 -- test_set: the test set's name
@@ -17,7 +18,7 @@
 -- kappa: Cohen's; NULL where agreement by chance is certain
 -- r12: the correlation; NULL where one of the two is right always or never
 -- deviation_ratio: of the difference, against independence; NULL where r12 is
--- overlap: 2 shared answers / (answers of the first + answers of the second); NULL where neither gives any
+-- overlap: 2 shared answers / (answers of both); NULL where neither gives any, and if items have scores
 -- submission_a: the first submission
 -- submission_b: the second submission
 WITH counted AS (

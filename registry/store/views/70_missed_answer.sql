@@ -1,5 +1,5 @@
 -- The gold answers that no submission taking part gives, in any run: where all fail, or the gold is wrong. None of test
--- sets without submissions.
+-- sets without submissions, or whose items have no answers.
 -- One row per answer.
 --
 -- task: the task's id

@@ -1,7 +1,8 @@
 -- On which items submissions disagree most: how many answers two of their runs do not share, on average over all pairs
 -- of runs. An answer that n of N runs give is not shared by n (N - n) of the N (N - 1) / 2 pairs; where each item has one
 -- answer, half of `differing` is the share of pairs that say different things (1 - the observed agreement of Fleiss
--- 1971). One row per item with an answer; each run counts as a system.
+-- 1971). If items have scores of 0 or 1 instead of answers, being right and being wrong count as two answers: which
+-- answer is wrong is unknown. Other items without answers are left out. One row per item; each run counts as a system.
 --
 -- task: the task's id
 -- test_set: the test set's name
@@ -10,7 +11,47 @@
 -- answers: how many different answers are given
 -- runs: how many runs take part
 -- item_id: the item
-WITH final AS (
+WITH binary_run AS MATERIALIZED (
+    SELECT
+        ranked.task,
+        ranked.test_set,
+        ranked.gold_revision_id,
+        ranked.scoring_id,
+        source.replicate,
+        binary_scoring.metric_id,
+        binary_scoring.correct_score
+    FROM ranked_submission AS ranked
+    JOIN binary_scoring USING (scoring_id)
+    JOIN submission_source AS source USING (submission_id)
+),
+run_count AS (
+    SELECT task, test_set, gold_revision_id, count(*) AS runs
+    FROM binary_run
+    GROUP BY task, test_set, gold_revision_id
+),
+right_count AS (
+    SELECT ratio.item_id, count(*) AS n
+    FROM statistics_ratio_whole AS ratio
+    JOIN binary_run USING (scoring_id, replicate, metric_id)
+    WHERE ratio.numerator = binary_run.correct_score
+    GROUP BY ratio.item_id
+),
+support AS (
+    SELECT task, test_set, item, given_by, runs, item_id
+    FROM answer_support
+    UNION ALL
+    SELECT
+        run_count.task,
+        run_count.test_set,
+        item.key,
+        unnest([coalesce(right_count.n, 0), run_count.runs - coalesce(right_count.n, 0)]),
+        run_count.runs,
+        item.item_id
+    FROM run_count
+    JOIN item USING (gold_revision_id)
+    LEFT JOIN right_count USING (item_id)
+),
+final AS (
     SELECT
         task,
         test_set,
@@ -19,7 +60,7 @@ WITH final AS (
         count(*) AS answers,
         runs,
         item_id
-    FROM answer_support
+    FROM support
     WHERE given_by > 0 AND runs > 1
     GROUP BY task, test_set, item, runs, item_id
     ORDER BY task, test_set, differing DESC, item_id

@@ -1,6 +1,7 @@
 -- Where the gold may be wrong: items that all submissions miss, because on some answer all their runs contradict the
 -- gold: nobody gives an answer that it has, or everybody one that it lacks. What most agree on against the gold, and how
--- many, says how much there is to it. One row per such item; the most suspect come first.
+-- many, says how much there is to it. Items without answers are left out. One row per such item; the most
+-- suspect come first.
 --
 -- task: the task's id
 -- test_set: the test set's name

@@ -1,0 +1,19 @@
+-- A scoring whose items have answers: labels, spans, sets, rankings. Another one is an error: which answers its systems
+-- give is unknown, so no query can list them.
+--
+-- wanted: the scoring's number
+CREATE MACRO require_answers(wanted) AS (
+    SELECT if(
+        scoring.gold_revision_id IN (SELECT gold_revision_id FROM answer),
+        scoring.scoring_id,
+        error(
+            task.slug || '/' || test_set.name || ': its items have no answers that could be listed; the view item_score '
+            || 'has their scores, and the macros contingency and discordant_items count and list correct items if all '
+            || 'scores are 0 or 1'
+        )
+    )
+    FROM scoring
+    JOIN test_set USING (gold_revision_id)
+    JOIN task USING (task_id)
+    WHERE scoring.scoring_id = wanted
+)

@@ -1,0 +1,57 @@
+-- Two scorings of one test set whose items are correct or incorrect, by their answers or by scores that are all 0 or 1
+-- (view binary_scoring). Others are an error that says why, and what has the scores of their items. One row.
+--
+-- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- b: another submission
+-- scoring_a: the first submission's scoring
+-- scoring_b: the second submission's scoring
+-- metric_id: the metric of the scores; NULL if items have answers
+-- correct_score: the score of a correct item; NULL if items have answers
+-- gold: how many answers the gold has, or how many items if these have scores
+CREATE MACRO scoring_pair(a, b) AS TABLE
+WITH named AS MATERIALIZED (
+    SELECT scoring_named(a) AS scoring_a, scoring_beside(b, a) AS scoring_b
+),
+binary_score AS MATERIALIZED (
+    FROM binary_scoring
+),
+fault AS (
+    SELECT
+        task.slug || '/' || test_set.name || ': its items are neither correct nor incorrect, because they have no answers '
+        || 'and ' || CASE
+            WHEN metric.family IN ('pair', 'additive', 'meteor')
+                THEN 'no scores of their own by the primary metric ' || task_metric.alias || '; the table statistics_'
+                || metric.family || ' has what each item adds to it'
+            WHEN metric.family = 'ratio' AND score.scoring_id IS NULL
+                THEN 'no scores by the primary metric ' || task_metric.alias || ' yet; run `registry score ' || task.slug
+                || '`'
+            ELSE 'their scores by the primary metric ' || task_metric.alias || ' are not all 0 or 1; the view item_score '
+                || 'has the score of each'
+        END AS text
+    FROM named
+    JOIN scoring ON scoring.scoring_id = named.scoring_a
+    JOIN test_set USING (gold_revision_id)
+    JOIN task USING (task_id)
+    JOIN task_metric ON task_metric.task_id = task.task_id AND task_metric.is_primary AND task_metric.is_declared
+    JOIN metric USING (metric_id)
+    LEFT JOIN score ON score.scoring_id = scoring.scoring_id AND score.metric_id = metric.metric_id
+),
+gold AS (
+    SELECT answer.gold_revision_id, count_if(answer.in_gold) AS n
+    FROM named
+    JOIN scoring ON scoring.scoring_id = named.scoring_a
+    JOIN answer USING (gold_revision_id)
+    GROUP BY answer.gold_revision_id
+)
+SELECT
+    if(gold.n IS NULL AND second.scoring_id IS NULL, error((SELECT text FROM fault)), named.scoring_a) AS scoring_a,
+    named.scoring_b,
+    first.metric_id,
+    first.correct_score,
+    coalesce(gold.n, gold_revision.n_items) AS gold
+FROM named
+JOIN scoring ON scoring.scoring_id = named.scoring_a
+JOIN gold_revision USING (gold_revision_id)
+LEFT JOIN gold USING (gold_revision_id)
+LEFT JOIN binary_score AS first ON first.scoring_id = named.scoring_a
+LEFT JOIN binary_score AS second ON second.scoring_id = named.scoring_b AND first.scoring_id IS NOT NULL

@@ -1,0 +1,77 @@
+-- The row of the view pair_region for two submissions, which is quicker here. Items that are neither correct nor incorrect
+-- are an error. One row per pair of runs.
+--
+-- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- b: another submission
+-- replicate_a: the run of the first, counted from 0
+-- replicate_b: the run of the second
+-- d1_tp: correct answers that only the first gives, or items that only the first gets right
+-- d1_fp: incorrect answers that only the first gives; NULL if items have scores
+-- d2_tp: correct answers that only the second gives, or items that only the second gets right
+-- d2_fp: incorrect answers that only the second gives; NULL if items have scores
+-- shared_tp: correct answers that both give, or items that both get right
+-- shared_fp: incorrect answers that both give; NULL if items have scores
+-- gold: how many answers the gold has, or how many items if these have scores
+CREATE MACRO region_counts(a, b) AS TABLE
+WITH pair AS MATERIALIZED (
+    FROM scoring_pair(a, b)
+),
+first AS MATERIALIZED (
+    SELECT response.replicate, response.answer_id, response.correct
+    FROM response
+    JOIN pair ON pair.scoring_a = response.scoring_id
+    UNION ALL
+    SELECT ratio.replicate, ratio.item_id, TRUE
+    FROM statistics_ratio_whole AS ratio
+    JOIN pair ON pair.scoring_a = ratio.scoring_id AND pair.metric_id = ratio.metric_id
+    WHERE ratio.numerator = pair.correct_score
+),
+second AS MATERIALIZED (
+    SELECT response.replicate, response.answer_id, response.correct
+    FROM response
+    JOIN pair ON pair.scoring_b = response.scoring_id
+    UNION ALL
+    SELECT ratio.replicate, ratio.item_id, TRUE
+    FROM statistics_ratio_whole AS ratio
+    JOIN pair ON pair.scoring_b = ratio.scoring_id AND pair.metric_id = ratio.metric_id
+    WHERE ratio.numerator = pair.correct_score
+),
+run AS (
+    SELECT scoring.scoring_id, submission_source.replicate
+    FROM scoring
+    JOIN submission_source USING (submission_id)
+),
+counted AS (  -- of either, once for each run of the other; of both, once
+    SELECT first.replicate AS replicate_a, run.replicate AS replicate_b, count_if(first.correct) AS tp_a,
+        count(*) - tp_a AS fp_a, 0 AS tp_b, 0 AS fp_b, 0 AS tp_shared, 0 AS fp_shared
+    FROM first, pair
+    JOIN run ON run.scoring_id = pair.scoring_b
+    GROUP BY ALL
+    UNION ALL
+    SELECT run.replicate, second.replicate, 0, 0, count_if(second.correct) AS tp, count(*) - tp, 0, 0
+    FROM second, pair
+    JOIN run ON run.scoring_id = pair.scoring_a
+    GROUP BY ALL
+    UNION ALL
+    SELECT first.replicate, second.replicate, 0, 0, 0, 0, count_if(first.correct) AS tp, count(*) - tp
+    FROM first
+    JOIN second USING (answer_id)
+    GROUP BY ALL
+    UNION ALL
+    SELECT first.replicate, second.replicate, 0, 0, 0, 0, 0, 0
+    FROM pair
+    JOIN run AS first ON first.scoring_id = pair.scoring_a
+    JOIN run AS second ON second.scoring_id = pair.scoring_b
+)
+SELECT
+    replicate_a,
+    replicate_b,
+    sum(tp_a - tp_shared)::BIGINT AS d1_tp,
+    if(pair.metric_id IS NULL, sum(fp_a - fp_shared)::BIGINT, NULL) AS d1_fp,
+    sum(tp_b - tp_shared)::BIGINT AS d2_tp,
+    if(pair.metric_id IS NULL, sum(fp_b - fp_shared)::BIGINT, NULL) AS d2_fp,
+    sum(tp_shared)::BIGINT AS shared_tp,
+    if(pair.metric_id IS NULL, sum(fp_shared)::BIGINT, NULL) AS shared_fp,
+    pair.gold
+FROM counted, pair
+GROUP BY replicate_a, replicate_b, pair.metric_id, pair.gold
