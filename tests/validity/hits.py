@@ -80,7 +80,8 @@ def holding(systems):
     yield from ((same, of) for of in (
         graded(50, equal), long_tailed(50, equal), long_tailed(200, equal),
         *(all_losing(n, share, systems=systems) for n, share in ((20, 0.05), (50, 0.05), (20, 0.1))),
-        documents(20, (0.9,) * systems), documents(50, (0.97,) * systems), spans(20, (0.6,) * systems, (0.4,) * systems),
+        documents(20, (0.9,) * systems), documents(50, (0.97,) * systems),
+        spans(20, (0.6,) * systems, (0.4,) * systems),
         zipf_labels(200, 10, (0.8,) * systems), zipf_labels(500, 20, (0.8,) * systems),
         *(rare_class(units, rare, (recalls,) * systems) for units, rare, recalls in (
             (200, 5, (0.8, 0.7, 0.5)), (200, 10, (0.8, 0.7, 0.5)), (400, 20, (0.95, 0.95, 0.9))))))
