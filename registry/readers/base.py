@@ -188,10 +188,11 @@ class SegmentReader(Reader):
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
         """Take nothing for the answer to an item without a reference text, such as silence in a recording."""
-        silent = {item.key for item in items if not any(
-            text.strip() for name, text in item.gold.items() if name != "source")} - {answer.key for answer in answers}
-        if silent and not silent.issuperset(item.key for item in items):
-            answers = [*answers, *(Answer(item.key, "", item.line) for item in items if item.key in silent)]
+        silent = [item for item in items if not any(
+            text.strip() for name, text in item.gold.items() if name != "source")]
+        if silent and len(silent) < len(items):  # a task's pack has no references at all
+            given = {answer.key for answer in answers}
+            answers = [*answers, *(Answer(item.key, "", item.line) for item in silent if item.key not in given)]
         return super().assign(items, answers, path)
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
