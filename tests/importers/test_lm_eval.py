@@ -145,13 +145,14 @@ def test_samples_of_harnesses_that_named_no_filter_are_read_where_there_is_but_o
 
 
 @pytest.mark.parametrize(("results", "says"), [
-    (True, ":1: no key 'filter', while the results have the filters strict-match, flexible-extract"),
+    (True, ":1: the results have the filters strict-match, flexible-extract, and samples no key 'filter'"),
     (False, ":4: item '29fe7763c49e48c5-ef2d127de37b942b': stands twice, first in line 1; if it is of two filters")])
 def test_samples_of_several_filters_that_are_not_named_are_never_taken_together(registry, tmp_path, results, says):
     without_filters(tmp_path, "sums", results=results)
     told = registry("import", "lm-eval", ".", "--task", "old", "--option", "duplicates=number", exit_code=3).stderr
     assert says in told
     assert "0.4.7" in told
+    assert not results or says in registry("quick", ".", exit_code=3).stderr
 
 
 def test_samples_are_paired_by_document_and_target_whatever_their_doc_id(registry, log):
@@ -233,7 +234,7 @@ def test_tasks_metrics_and_filters_are_chosen(registry, log):
 
 
 @pytest.mark.parametrize(("change", "says"), [
-    (lambda s: s.pop("doc_hash"), ":2: no key 'doc_hash': samples can only be paired where the harness wrote digests"),
+    (lambda s: s.pop("doc_hash"), ":2: samples have no key 'doc_hash', and can only be paired where the"),
     (lambda s: s.pop("target_hash"), ":2: no key 'target_hash'"),
     (lambda s: s.update(doc_hash="../../etc"), ":2: '../../etc' is no digest"),
     (lambda s: s.update(acc=float("nan")), ":2: 'aspen' has no score of 1 item of 2 in 't.acc'"),

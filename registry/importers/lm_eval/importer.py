@@ -210,16 +210,16 @@ def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
         filter_: str = member(entry, "filter", of=str, place=place)
         return filter_
     if len(log.filters) > 1:
-        raise place.error(f"no key 'filter', while the results have the filters {', '.join(log.filters)[:200]}: only "
-                          "lm_eval 0.4.7 and newer tell their samples apart; evaluate the task with such a one")
+        raise place.error(f"the results have the filters {', '.join(log.filters)[:200]}, and samples no key 'filter': "
+                          "only lm_eval 0.4.7 and newer tell their samples apart; evaluate the task with such a one")
     return log.filters[0] if log.filters else "none"
 
 
 def _item(entry: dict[str, Any], place: Place) -> str:
     """The name of a sample: the beginnings of both digests, 64 bits each."""
     if "doc_hash" not in entry:
-        raise place.error("no key 'doc_hash': samples can only be paired where the harness wrote digests, as it does "
-                          "from 0.4.3 on")
+        raise place.error("samples have no key 'doc_hash', and can only be paired where the harness wrote digests, as "
+                          "it does from 0.4.3 on")
     digests = [member(entry, key, of=str, place=place) for key in ("doc_hash", "target_hash")]
     for digest in digests:
         if not _DIGEST.fullmatch(digest):
