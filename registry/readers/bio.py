@@ -102,6 +102,8 @@ class Bio(SpanReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         if not self.token:
             raise documents["gold"].error("the gold needs a column of tokens; name it with the option 'token'")
+        if self.sentence_end:
+            self._refuse_cut_spans(documents["gold"])
         return list(self._sentences(documents["gold"]))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
@@ -155,6 +157,22 @@ class Bio(SpanReader):
                 what = ", the same in another Unicode normal form" if same else ""
                 return n, f"token {n + 1} is {found!r}, the gold's {expected!r}{what}"
         return None
+
+    def _refuse_cut_spans(self, document: Document) -> None:
+        """Refuse spans that go on in the line after the end of their sentence: they would count as two.
+
+        Under iob1 a tag there that goes on could as well begin a span.
+        """
+        inner, before = PREFIXES[self.scheme][1:3], None
+        for block in self._layout.blocks(document) if self.scheme != "iob1" else ():
+            begins = {0, *block.begins}
+            for at, row in enumerate(block.rows):
+                if at in begins and before is not None and row[0] == before[0] + 1 and (
+                        before[2][0] in "BI" and row[2][0] in inner and before[2][1:] == row[2][1:]):
+                    document.refuse(f"the span of type {row[2][2:]!r} goes on after the end of its sentence in line "
+                                    f"{before[0]}, and would be cut in two; leave sentence_end out and take item = "
+                                    '"document", or mend the column', row[0], category="tag")
+                before = row
 
     def _sentences(self, document: Document) -> Iterator[Item]:
         number = 0

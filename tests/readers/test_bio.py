@@ -278,3 +278,22 @@ def test_a_document_has_a_name_and_a_text_has_tokens():
     assert Bio(scheme="iob2", header=True, columns=("TOKEN", "TAG"), token="TOKEN", label="TAG",
                boundaries="gold").read_answers(text) == []
     assert problems.found
+
+
+@pytest.mark.parametrize(("options", "tags", "is_cut"), [
+    ({}, ["B-loc", "I-loc", "I-loc"], True), ({"invalid_tags": "begin"}, ["B-loc", "I-loc", "I-loc"], True),
+    ({}, ["B-loc", "I-loc", "B-loc"], False), ({}, ["O", "B-per", "O"], False),
+    ({"scheme": "bioes"}, ["B-loc", "I-loc", "E-loc"], True), ({"scheme": "bioes"}, ["B-loc", "E-loc", "S-loc"], False),
+    ({"scheme": "iob1"}, ["I-loc", "I-loc", "I-loc"], False)])
+def test_a_gold_span_that_sentence_end_would_cut_is_refused(options, tags, is_cut):
+    """St . Louis, with a sentence end at the full stop, was two spans."""
+    notes = ["_", "EndOfSentence", "_"]
+    rows = [f"w\t{tag}\t{note}" for tag, note in zip(tags, notes, strict=True)]
+    gold = {"gold": Document("g", "\n".join(["TOKEN\tTAG\tMISC", *rows]).encode())}
+    reader = Bio.build({"scheme": "iob2", "header": True, "token": "TOKEN", "label": "TAG",
+                        "sentence_end": ["MISC", "EndOfSentence"], **options})
+    if is_cut:
+        with pytest.raises(InputError, match=r"g:4: the span of type 'loc' goes on after the end of its sentence"):
+            reader.read_gold(gold)
+    else:
+        assert len(reader.read_gold(gold)) == 2
