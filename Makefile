@@ -37,7 +37,7 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 
 types: .venv/.installed
-	MYPY_NUM_WORKERS=auto nice $(BIN)/mypy --strict registry
+	nice $(BIN)/mypy --strict registry
 
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
