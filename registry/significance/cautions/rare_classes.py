@@ -51,20 +51,34 @@ def opposed_by_class(pairs: SystemPairs) -> Iterator[Caution]:
 
 
 def _of_rare_classes(pairs: SystemPairs, few: int = _FEW) -> Iterator[tuple[Caution, Flags]]:
-    """Yield the warnings, each with the rare classes that it is about, [classes]."""
+    """Yield the warnings, each with the rare classes that it is about, [pairs, classes]."""
     matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
         few_units = ~(kish(some[:, 0, 2::3] for some in matrix.by_block()) >= few)  # of items one by one the same
         told = _hangs_on(matrix, sums, few_items)
-        yield Caution(np.full(len(a), told), RARE_CLASSES), few_items
-        yield Caution(np.full(len(a), not told and _hangs_on(matrix, sums, few_units)), RARE_IN_CLUSTERS), few_units
+        shape = len(a), len(few_items)
+        yield Caution(np.full(len(a), told), RARE_CLASSES), np.broadcast_to(few_items, shape)
+        in_clusters = not told and _hangs_on(matrix, sums, few_units)
+        yield Caution(np.full(len(a), in_clusters), RARE_IN_CLUSTERS), np.broadcast_to(few_units, shape)
         some_items = ~few_items & (sums[:, 2::3].max(axis=0, initial=0) < _HARDLY * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
         seldom = some_items & (of_one_kind < _SELDOM * matrix.multiple)
-        hang = not told and _hangs_on(matrix, sums, seldom.any(axis=0))
-        yield Caution((seldom[a] | seldom[b]).any(axis=1) & hang, RARELY_WRONG), seldom.any(axis=0)
+        of_pairs, hang = seldom[a] | seldom[b], np.zeros(len(a), dtype=bool)
+        for rare, same in _by_classes(of_pairs):
+            hang[same] = not told and bool(rare.any()) and _hangs_on(matrix, sums, rare)
+        yield Caution(hang, RARELY_WRONG), of_pairs
+
+
+def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
+    """Yield each set of rare classes, [classes], and the pairs that have it, [pairs]."""
+    if (of_pairs == of_pairs[:1]).all():  # as often, which takes less time
+        yield from ((rare, np.ones(len(of_pairs), dtype=bool)) for rare in of_pairs[:1])
+        return
+    sets, places = np.unique(of_pairs, axis=0, return_inverse=True)
+    for n, rare in enumerate(sets):
+        yield rare, places.reshape(-1) == n
 
 
 def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
@@ -72,16 +86,23 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 
     Signs of the units' differences are random if the systems are exchangeable (McNemar 1947), so the sum of squares is
     the variance. The correction for continuity is that of counts.
+
+    Args:
+        pairs: The pairs.
+        rare: The classes that are left out for each pair, [pairs, classes].
     """
     matrix, a, b = pairs
-    systems = matrix.statistics.shape[1]
-    sums, products = np.zeros(systems), np.zeros((systems, systems))
-    for some in matrix.by_block():
-        correct = some[:, :, 0::3][:, :, ~rare].sum(axis=2, dtype=np.float64)
-        sums += correct.sum(axis=0)
-        products += correct.T @ correct
-    squares = products[a, a] + products[b, b] - 2 * products[a, b]
-    return np.asarray(np.maximum(np.abs(sums[a] - sums[b]) - 1, 0) / np.sqrt(np.maximum(squares, 1)))
+    systems, found = matrix.statistics.shape[1], np.zeros(len(a))
+    for classes, same in _by_classes(rare):
+        sums, products = np.zeros(systems), np.zeros((systems, systems))
+        for some in matrix.by_block():
+            correct = some[:, :, 0::3][:, :, ~classes].sum(axis=2, dtype=np.float64)
+            sums += correct.sum(axis=0)
+            products += correct.T @ correct
+        of_a, of_b = a[same], b[same]
+        squares = products[of_a, of_a] + products[of_b, of_b] - 2 * products[of_a, of_b]
+        found[same] = np.maximum(np.abs(sums[of_a] - sums[of_b]) - 1, 0) / np.sqrt(np.maximum(squares, 1))
+    return found
 
 
 def _hangs_on(matrix: Matrix, sums: Floats, rare: Flags) -> bool:

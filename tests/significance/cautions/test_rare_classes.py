@@ -78,3 +78,18 @@ def test_a_class_of_some_more_items_is_told_of_where_a_system_hardly_errs_in_it(
     """Where it has 20 of 400 items, recalls of 0.88 and 0.98 are told apart in 10 % at 5 %."""
     m = classified(BalancedAccuracy(), (100, 90, size), wrong)
     assert (RARELY_WRONG in Permutation().run(m, [(0, 1)], Settings(resamples=99))[0].note) is told
+
+
+def test_a_third_system_does_not_change_the_note_of_a_pair():
+    """200 a, 30 c and 30 d: the third system is rarely wrong in d, where the first two are not."""
+    gold = [0] * 200 + [1] * 30 + [2] * 30
+    systems = []
+    for of_a, of_c, of_d, at in ((10, 3, 20, 0), (10, 10, 6, 10), (20, 10, 2, 20)):
+        wrong = {*range(at, at + of_a), *range(200, 200 + of_c), *range(230, 230 + of_d)}
+        systems.append([(label + 1) % 3 if n in wrong else label for n, label in enumerate(gold)])
+    one = np.eye(3)[np.array([gold, *systems])]
+    counts = np.stack([np.stack([one[0] * of, of, one[0]], axis=-1).reshape(len(gold), 9) for of in one[1:]], axis=1)
+    notes = [Permutation().run(StatisticMatrix(counts[:, :n], BalancedAccuracy().score, family="confusion"), [(0, 1)],
+                               Settings(resamples=99))[0].note for n in (2, 3)]
+    assert RARELY_WRONG in notes[0]
+    assert notes[0] == notes[1]
