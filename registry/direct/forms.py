@@ -110,7 +110,7 @@ class Spans(Form):
 
 def spans_of(value: Any) -> list[tuple[Any, ...]]:
     """Return the spans of an item, sorted, each once."""
-    if not _is_many(value):
+    if not is_many(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
     return sorted(set(map(span_of, value)))
 
@@ -124,7 +124,7 @@ def span_of(value: Any) -> tuple[Any, ...]:
         start, end, *rest = value
         start, end = operator.index(start), operator.index(end)
     except (TypeError, ValueError):
-        in_parts = "; a span has one part" if _is_many(value) and any(map(_is_many, value)) else ""
+        in_parts = "; a span has one part" if is_many(value) and any(map(is_many, value)) else ""
         raise ValueError(f"{value!r:.60} is no span; expected (start, end, type){in_parts}") from None
     if len(rest) > 1 or not all(isinstance(type_, str) and type_ for type_ in rest):
         raise ValueError(f"{value!r:.60} is no span; expected (start, end, type), the type as text")
@@ -183,7 +183,7 @@ class Sets(Form):
 
 
 def _answers(value: Any) -> list[str]:
-    if not _is_many(value) or not all(isinstance(one, str) for one in value):
+    if not is_many(value) or not all(isinstance(one, str) for one in value):
         raise ValueError(f"{value!r:.60} is no set of answers; expected texts")
     if not isinstance(value, AbstractSet) and len(set(value)) < len(value):
         raise ValueError(f"an answer stands twice in {value!r:.60}; give each once, or sets")
@@ -245,7 +245,8 @@ def text_of(value: Any) -> str:
     return " ".join(value.splitlines())
 
 
-def _is_many(value: Any) -> bool:
+def is_many(value: Any) -> bool:
+    """Say whether a value is a list, a tuple or a set."""
     return isinstance(value, list | tuple | AbstractSet)
 
 

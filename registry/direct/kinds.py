@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from registry.direct.form import Form
-from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, tags_of
+from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, is_many, tags_of
 from registry.errors import InputError
 from registry.readers.parsing.tags import is_tag
 
@@ -18,7 +18,7 @@ def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
     Raises:
         InputError: They have none.
     """
-    first = next((gold for gold in golds if gold is not None and not (_is_many(gold) and not len(gold))), ())
+    first = next((gold for gold in golds if gold is not None and not (is_many(gold) and not len(gold))), ())
     if isinstance(first, str):
         return [Labels, Texts]
     if isinstance(first, Mapping):
@@ -26,17 +26,17 @@ def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
     if isinstance(first, int | float):
         return [Labels, Numbers] if all(isinstance(gold, int) or gold.is_integer() for gold in golds
                                         if isinstance(gold, int | float)) else [Numbers, Labels]
-    if not _is_many(first):
+    if not is_many(first):
         raise InputError(f"the gold has {type(first).__name__} values, such as {first!r:.60}; expected labels, "
                          "numbers, texts, or lists of spans, tags or answers")
     if not all(isinstance(one, str) for one in first):
-        if all(_is_many(one) or isinstance(one, Mapping) for one in first):
+        if all(is_many(one) or isinstance(one, Mapping) for one in first):
             return [Spans]
         raise InputError(f"the gold has {first!r:.60}; expected a list of spans (start, end, type), or texts: tags, "
                          "references, or a set of answers")
     if isinstance(first, AbstractSet):
         return [Sets]
-    if first and all(is_tag(tag) for gold in golds if _is_many(gold) for tag in gold if isinstance(tag, str)):
+    if first and all(is_tag(tag) for gold in golds if is_many(gold) for tag in gold if isinstance(tag, str)):
         return [Tags, Sets]
     return [Sets, Texts] if first else [Spans]
 
@@ -107,10 +107,6 @@ def _resemblance(text: Any, reference: Any) -> float:
     """Return the share of words that two texts have in common."""
     one, other = (set(value.split()) if isinstance(value, str) else set[str]() for value in (text, reference))
     return len(one & other) / max(len(one | other), 1)
-
-
-def _is_many(value: Any) -> bool:
-    return isinstance(value, list | tuple | AbstractSet)
 
 
 def plain(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from registry.metrics import BLEU
 from registry.metrics.word_division import UNDIVIDED, choose_tokenizer
@@ -26,4 +25,4 @@ def n_words(text: str) -> int:
 def bleu_of(texts: Iterable[str]) -> BLEU | None:
     """BLEU of characters, for texts most of whose characters are words or parts of them; None: the usual one."""
     tokenizer = choose_tokenizer(texts)
-    return None if tokenizer is None else replace(BLEU(), tokenize=tokenizer)
+    return None if tokenizer is None else BLEU(tokenize=tokenizer)

@@ -57,6 +57,12 @@ def test_tags_in_reverse_order_have_few_spans_of_the_gold(sentences):
     assert evaluate(sentences, [tags[::-1] for tags in sentences]).scores["system"] < 0.1
 
 
+def test_types_of_several_words_are_read():
+    gold = [["B-geo place", "I-geo place", "O"]] * 3
+    board = registry.evaluate(gold, {"a": [["B-geo place", "O", "O"], *gold[1:]], "b": gold}, metric="F1")
+    assert board.scores == pytest.approx({"a": 2 / 3, "b": 1.0})
+
+
 def test_a_tag_of_another_scheme_is_refused(sentences):
     with pytest.raises(InputError, match=r"item '7': tag 'S-PER' is of another scheme than the gold's, iob2"):
         evaluate(sentences, edit(sentences, 2, "S-PER"))

@@ -80,6 +80,7 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
     errors: list[InputError] = []
     for metric in metrics:
         try:
+            metric.check_gold(items)
             statistics.append([_exact(metric, items, run) for run in runs])
         except InputError as error:  # those that carry more do not travel between processes
             errors.append(InputError(error.message, item=error.item, category="score"))
@@ -95,7 +96,6 @@ def _there(run: Sequence[Answer | None]) -> Flags:
 
 def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
     """The statistics of items, [items, columns], as they are kept; names the item whose cannot be."""
-    metric.check_gold(items)
     computed = metric.corpus_statistics(items, answers)
     try:
         check_exact(computed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"O|[BIESLU]-\S+")
+_TAG = re.compile(r"O|[BIESLU]-.+")
 _PREFIXED = re.compile(r"([BIESLUM])([-_:./]?)(\S*)", re.IGNORECASE)
 _SUFFIXED = re.compile(r"(\S*[^-_:./\s])[-_:./]([BIESLUM])", re.IGNORECASE)
 _SEPARATED = re.compile(r"[-_:./]")
