@@ -41,10 +41,10 @@ def _corrected(found: BoardDifference, heading: str) -> list[Table]:
     """Which items have another gold, and by which items the systems' statistics changed."""
     if (corrected := found.correction) is None:
         return []
-    more = len(corrected.items) - _MOST
-    items = Table([vars(of) for of in corrected.items[:_MOST]],
+    more = len(corrected.on_board) - _MOST
+    items = Table([vars(of) for of in corrected.on_board[:_MOST]],
                   [Column("item", "item"), Column("before", "gold before", text), Column("after", "gold now", text)],
-                  f"{heading}: {counted(len(corrected.items), 'corrected item')}",
+                  f"{heading}: {counted(len(corrected.on_board), 'corrected item')}",
                   (f"and {counted(more, 'more item')}.",) if more > 0 else ())
     systems = Table([vars(of) for of in corrected.systems],
                     [Column("system", "system"), Column("n_items", "items", right=True),

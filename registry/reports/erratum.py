@@ -73,12 +73,21 @@ def _board(of: BoardDifference) -> Iterator[str]:
     yield from markdown_rows(
         ["rank (range) before", "now", "system", "score before", "now", "items whose statistics changed"],
         list(_rows(of)), [True, True, False, True, True, False])
-    yield f"\n{plain_markdown(_ranks(of))}\n\n"
+    yield f"\n{plain_markdown(_corrected_in_facet(of) + _ranks(of))}\n\n"
     yield from _conclusions(of)
     if other := [reason for reason in of.reasons if not reason.startswith("The gold was revised")]:
         yield f"Beside the gold this changed, too: {plain_markdown(' '.join(other))}\n\n"
     yield from (f"{when}: `{state.signature.replace('`', '')}`\n\n"
                 for when, state in (("Before", of.before), ("Now", of.after)))
+
+
+def _corrected_in_facet(of: BoardDifference) -> str:
+    """State how many of the corrected items a board of a facet has."""
+    corrected, facet = of.correction, of.after.key.facet
+    if corrected is None or facet is None:
+        return ""
+    n, total = len(corrected.on_board), counted(len(corrected.items), "corrected item")
+    return f"Of the {total} {n or 'none'} {'is' if n < 2 else 'are'} in {facet}. "
 
 
 def _ranks(of: BoardDifference) -> str:
@@ -150,7 +159,7 @@ def _changed(of: BoardDifference, items: SystemItems | None) -> str:
     """By how many items, and by which most, the statistics of a system changed."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
-    if of.correction is not None and items.n_items == len(of.correction.items):
+    if of.correction is not None and items.n_items == len(of.correction.on_board):
         return f"all {items.n_items} corrected ones" if items.n_items > 1 else "the corrected one"
     more = ", ..." if items.n_items > len(items.most) else ""
     return f"{items.n_items}: {', '.join(items.most)}{more}"

@@ -26,7 +26,7 @@ def corrected(registry, scored, tmp_path):
 def test_items_and_the_systems_that_they_changed(registry, corrected):
     (found,) = registry("diff", "--format", "json").json
     assert found["correction"] == {
-        "n_before": 8, "n_after": 8, "items": [{"item": "i0", "before": "a", "after": "b"}],
+        "n_before": 8, "n_after": 8, "items": [{"item": "i0", "before": "a", "after": "b", "on_board": True}],
         "systems": [{"system": name, "n_items": 1, "most": ["i0"]} for name in ("one/one", "two|x/two|x")]}
     assert re.search(r"i0 +a +b\n", registry("diff").stdout)
     registry("compare", "--alpha", "0.01")
@@ -47,6 +47,39 @@ def test_the_erratum_says_what_was_corrected_and_which_conclusions_changed(regis
             "0.2188).") in text
     assert "Beside the gold" not in text
     assert [line[:8] for line in text.splitlines() if "|id:" in line] == ["Before: ", "Now: `ac"]
+
+
+def test_every_board_of_a_facet_counts_its_own_items(registry, scored, tmp_path):
+    """i0 and i5 are corrected, and i7 goes from document d1 to d2: of d0 one item changed, of d1 two, of d2 one.
+
+    two|x changes on the items that a facet loses or gets, and on those whose gold changes.
+    """
+    two = WRONG | {item: GOLD[item] for item in ("i6", "i7")}
+    documents = {item: "d0" if n < 4 else "d1" if n < 8 else "d2" for n, item in enumerate(GOLD | {"i8": "a"})}
+    task = LabelTask(tmp_path / "task", GOLD | {"i8": "a"}, {"one": GOLD | {"i8": "a"}, "two|x": two | {"i8": "b"}},
+                     documents=documents, test_set={"facets": ["document"]})
+    scored(task)
+    task.gold |= {item: WRONG[item] for item in ("i0", "i5")}
+    task.documents = documents | {"i7": "d2"}
+    task.version = "2"
+    registry("run", task.write())
+    found = {of["facet"]: of["correction"] for of in registry("diff", "--format", "json").json}
+    on_board = {facet: [item["item"] for item in of["items"] if item["on_board"]] for facet, of in found.items()}
+    assert on_board == {None: ["i0", "i5", "i7"], "document=d0": ["i0"], "document=d1": ["i5", "i7"],
+                        "document=d2": ["i7"]}
+    changed = {facet: {of["system"]: (of["n_items"], set(of["most"])) for of in one["systems"]}
+               for facet, one in found.items()}
+    assert changed["document=d0"] == dict.fromkeys(("one/one", "two|x/two|x"), (1, {"i0"}))
+    assert changed["document=d1"] == dict.fromkeys(("one/one", "two|x/two|x"), (2, {"i5", "i7"}))
+    assert changed["document=d2"] == dict.fromkeys(("one/one", "two|x/two|x"), (1, {"i7"}))
+    text = registry("diff", "--format", "erratum").stdout
+    assert "3 items of 9 have another gold annotation." in text
+    parts = re.split("^## ", text, flags=re.MULTILINE)
+    d0, d1 = (next(part for part in parts if part.startswith(f"small/test, document={name}")) for name in ("d0", "d1"))
+    assert "Of the 3 corrected items 1 is in document=d0." in d0
+    assert "Of the 3 corrected items 2 are in document=d1." in d1
+    assert "the corrected one" in d0
+    assert "all 2 corrected ones" in d1
 
 
 def test_a_new_system_is_no_doing_of_the_gold(registry, scored, tmp_path):

@@ -155,8 +155,10 @@ def _of_clustered_items(connection: Connection, board: Board, request: Request) 
             factor = (f"; by {attribute} the variance of a difference is {np.median(known):.2g} times as large (median "
                       f"of {counted(len(known), 'pair')}, at most {known.max():.2g})")
     n_clusters = int(clusters.max()) + 1
-    yield (f'{unit}s of one {attribute} are tested as if they were independent, because unit = "{unit}"{factor}; take '
-           f'unit = "cluster" (--unit cluster) to test {counted(n_clusters, "cluster")}')
+    remedy = (f'take unit = "cluster" (--unit cluster) to test {n_clusters} clusters' if n_clusters > 1 else
+              f"all are of one {attribute}, so nothing here tells of others")
+    yield (f'{unit}s of one {attribute} are tested as if they were independent, because unit = "{unit}"{factor}; '
+           f"{remedy}")
 
 
 def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Systems over several tasks: where each stands on every task's first leaderboard, and what that averages to.
+"""Systems over several tasks: where each stands on every task's first leaderboard of all items, and their averages.
 
 Scores of different tasks do not add up, so ranks are averaged, as Demšar 2006 does. Nothing is tested here: tasks are
 few, seldom a sample of any, and often share systems and data.
@@ -38,17 +38,17 @@ class Placed:
 
 @dataclass(frozen=True)
 class FirstBoard:
-    """A task's first leaderboard, as far as it is put beside those of other tasks.
+    """A task's first leaderboard of all items, as far as it is put beside those of other tasks.
 
     Attributes:
         task: The task's id.
         anonymous: Whether systems have pseudonyms, which are of this task alone.
-        systems: Its ranked systems.
+        systems: Its ranked systems; None if all leaderboards are of facets, which do not stand for the task.
     """
 
     task: str
     anonymous: bool
-    systems: tuple[Placed, ...]
+    systems: tuple[Placed, ...] | None
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,10 @@ class Overview:
 
 
 def first_board(of: TaskBoards) -> FirstBoard:
-    """The first leaderboard of a task that has one."""
-    board = of.primary_first[0]
+    """Find a task's first leaderboard of all items."""
+    board = next((board for board in of.primary_first if board.facet is None), None)
+    if board is None:
+        return FirstBoard(of.task, of.about.anonymous, None)
     ranks = sorted(standing.rank for standing in board.standings if standing.rank is not None)
     return FirstBoard(of.task, of.about.anonymous, tuple(
         Placed(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
@@ -108,12 +110,13 @@ def _above(rank: int, ranks: Sequence[int]) -> float | None:
 def overview(boards: Sequence[FirstBoard]) -> Overview | None:
     """Put the systems of several tasks side by side; None where none is on two of them.
 
-    Names of anonymous tasks are drawn for each task by itself, so these are left out.
+    Names of anonymous tasks are drawn for each task by itself, so these are left out; so are tasks that have
+    leaderboards of facets only.
     """
-    nameless = {of.task for of in boards if of.anonymous}
+    nameless, partial = {of.task for of in boards if of.anonymous}, {of.task for of in boards if of.systems is None}
     found: dict[tuple[str, str], dict[str, Placed]] = {}
     for board in boards:
-        for of in board.systems if board.task not in nameless else ():
+        for of in () if board.systems is None or board.task in nameless else board.systems:
             found.setdefault((of.team, of.system), {}).setdefault(board.task, of)
     several = {name: at for name, at in found.items() if len(at) > 1}
     if not several:
@@ -123,7 +126,7 @@ def overview(boards: Sequence[FirstBoard]) -> Overview | None:
     systems = sorted((_across(*name, at) for name, at in several.items()), key=lambda of: (
         len(of.places) < len(there), of.mean_rank if len(of.places) == len(there) else -(of.mean_above or 0.0),
         of.team, of.system))
-    return Overview(there, tuple(systems), tuple(_sentences(len(found), systems, there, nameless)))
+    return Overview(there, tuple(systems), tuple(_sentences(len(found), systems, there, nameless, partial)))
 
 
 def _across(team: str, system: str, places: Mapping[str, Placed]) -> Across:
@@ -134,7 +137,8 @@ def _across(team: str, system: str, places: Mapping[str, Placed]) -> Across:
                   sum(of.wins for of in there), sum(of.losses for of in there))
 
 
-def _sentences(n: int, systems: Sequence[Across], tasks: Sequence[str], nameless: set[str]) -> list[str]:
+def _sentences(n: int, systems: Sequence[Across], tasks: Sequence[str], nameless: set[str],
+               partial: set[str]) -> list[str]:
     everywhere = sum(len(of.places) == len(tasks) for of in systems)
     is_, are = ("is" if k == 1 else "are" for k in (len(systems), everywhere))
     said = [f"{counted(len(systems), 'system')} of {n:,} {is_} on two tasks or more, by the same names of team and "
@@ -149,4 +153,6 @@ def _sentences(n: int, systems: Sequence[Across], tasks: Sequence[str], nameless
                 "by the studies suite and replicability.")
     if nameless:
         said.append(f"Without names, and so left out: {', '.join(sorted(nameless))}.")
+    if partial:
+        said.append(f"With leaderboards of facets only, and so left out: {', '.join(sorted(partial))}.")
     return said

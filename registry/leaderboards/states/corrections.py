@@ -21,11 +21,15 @@ from registry.values import parse
 
 @dataclass(frozen=True)
 class CorrectedItem:
-    """An item with another gold: what of the gold is no more, and what is new; None where the item is not there."""
+    """An item with another gold: what of the gold is no more, and what is new; None where the item is not there.
+
+    `on_board` is false if the leaderboard is of a facet, and the item is in neither the earlier nor the later facet.
+    """
 
     item: str
     before: str | None
     after: str | None
+    on_board: bool
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,19 @@ class Correction:
 
     Attributes:
         n_before, n_after: How many items the gold has.
-        items: Those with another gold, in its order.
-        systems: By which items scores changed, in the order of the later board.
+        items: Those with another gold, in its order, of the whole test set.
+        systems: By which items of the board scores changed, in the order of the later board.
     """
 
     n_before: int
     n_after: int
     items: tuple[CorrectedItem, ...]
     systems: tuple[SystemItems, ...]
+
+    @property
+    def on_board(self) -> list[CorrectedItem]:
+        """The corrected items that the board counts."""
+        return [item for item in self.items if item.on_board]
 
 
 def correction(before: tuple[Connection, State], after: tuple[Connection, State],
@@ -68,15 +77,23 @@ def correction(before: tuple[Connection, State], after: tuple[Connection, State]
     changed = []
     for key in [*now, *(key for key in was if key not in now)]:
         old, new = was.get(key), now.get(key)
+        on_board = _is_in(before[1].key.facet, old) or _is_in(after[1].key.facet, new)
         if old is None or new is None:
             changed.append(CorrectedItem(key, None if old is None else _said(reader_before, old),
-                                         None if new is None else _said(reader_after, new)))
+                                         None if new is None else _said(reader_after, new), on_board))
         elif sides := _difference((reader_before, old), (reader_after, new)):
-            changed.append(CorrectedItem(key, *sides))
-    earlier, later = _statistics(*before), _statistics(*after)
+            changed.append(CorrectedItem(key, *sides, on_board))
+    earlier, later = _statistics(*before, was), _statistics(*after, now)
     systems = [_of_system(name, earlier[name], later[name], most) for name in after[1].systems
                if name in earlier and name in later]
     return Correction(len(was), len(now), tuple(changed), tuple(systems))
+
+
+def _is_in(facet: str | None, item: Item | None) -> bool:
+    """Whether an item that exists is one of a facet, `attribute=value`; None means all items."""
+    if item is None or facet is None:
+        return item is not None
+    return any(f"{name}={value}" == facet for name, value in item.attributes.items())
 
 
 def _gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
@@ -115,8 +132,8 @@ def _answer(of: Any) -> str:
 Statistics = dict[tuple[str, int], tuple[Any, ...]]  # by item and run
 
 
-def _statistics(connection: Connection, state: State) -> dict[str, Statistics]:
-    """The statistics of every system of a state, by its name."""
+def _statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
+    """The statistics of every system of a state on the items of its board, by the system's name."""
     family, metric_id, scorings = "", 0, dict[str, int]()
     for row in connection.execute(text("""
             SELECT metric.family, metric.metric_id, team.name || '/' || system.name AS system, scoring.scoring_id
@@ -139,7 +156,7 @@ def _statistics(connection: Connection, state: State) -> dict[str, Statistics]:
             SELECT item.key, s.replicate, {named} FROM statistics_{family} AS s JOIN item USING (item_id) {joins}
             WHERE s.scoring_id = :scoring AND s.metric_id = :metric"""),  # noqa: S608 - names of the schema
             {"scoring": scoring_id, "metric": metric_id})
-        found[system] = {(row[0], row[1]): tuple(row[2:]) for row in rows}
+        found[system] = {(row[0], row[1]): tuple(row[2:]) for row in rows if _is_in(state.key.facet, gold[row[0]])}
     return found
 
 

@@ -93,6 +93,18 @@ def test_systems_over_tasks_have_the_means_of_their_ranks():
     assert "left out: two" in overview([one, three, nameless]).sentences[-1]
 
 
+def test_a_leaderboard_of_a_facet_does_not_stand_for_its_task():
+    one, two = placed("ab", (1, 2), (1, 2), "one"), placed("ab", (1, 2), (1, 2), "two")
+    (whole,) = two.boards
+    facet = replace(whole, facet="domain=news", standings=whole.standings[::-1])
+    assert overview([first_board(one), first_board(replace(two, boards=[facet, whole]))]) == overview(
+        [first_board(one), first_board(two)])
+    partial = first_board(replace(two, boards=[facet]))
+    assert overview([first_board(one), partial]) is None
+    three = first_board(placed("ab", (1, 2), (1, 2), "three"))
+    assert overview([first_board(one), partial, three]).sentences[-1].endswith("left out: two.")
+
+
 def test_names_that_are_searched_have_a_bound(monkeypatch):
     monkeypatch.setattr(site, "SEARCHED", 5)
     entries = [task_entry("x", placed(names, range(1, len(names) + 1), [1] * len(names), names))

@@ -2,7 +2,9 @@
 
 const DIMENSIONS = [["metric", "metric", "Metric"], ["set", "test_set", "Test set"], ["track", "track", "Track"],
   ["facet", "facet", "Facet"]];
-const choices = DIMENSIONS.filter(([, of]) => new Set(data.boards.map(board => board[of])).size > 1);
+// A facet is always named: its leaderboard must not be read as that of all items.
+const choices = DIMENSIONS.filter(([key, of]) => new Set(data.boards.map(board => board[of])).size > 1 ||
+  (key === "facet" && data.boards[0].facet != null));
 const whole = { track: "no track", facet: "all items" };
 
 // The leaderboard that fits the view best; what was chosen last counts most.

@@ -42,10 +42,10 @@ function bySide(board, a, b) {
     return { of, i, j, there: all?.of(i, j) !== undefined && pairFigures(of, all, i, j) };
   });
   const score = (of, place) => printed(at(of.standings.printed, place));
-  const dimension = (key, title) => [title, false, ({ of }) => (of[key] == null ? whole[key === "facet" ? "facet" : "track"]
-    : visible(of[key])), new Set(boards.map(of => of[key])).size > 1];
+  const facets = boards.some(of => of.facet != null), sets = new Set(boards.map(of => of.test_set)).size > 1;
   return scrolled("Difference of the two systems", tableOf([
-    dimension("test_set", "test set"), dimension("facet", "facet"),
+    ["test set", false, ({ of }) => visible(of.test_set), sets],
+    ["facet", false, ({ of }) => (of.facet == null ? whole.facet : visible(of.facet)), facets],
     ["metric", false, ({ of }) => el("a", { href: hrefWith(viewOf(of)) }, visible(of.metric))],
     [named(nameOf(a)), true, ({ of, i }) => score(of, i)], [named(nameOf(b)), true, ({ of, j }) => score(of, j)],
     ["difference", true, ({ there }) => (there ? there.difference : "not on this page")],
@@ -75,7 +75,7 @@ function regionsOf(board, a, b) {
   const most = Math.max(1, ...rows.map(([, right, wrong]) => right + wrong));
   const count = n => (Number.isInteger(n) ? n.toLocaleString("en") : n.toFixed(1));
   return [title,
-    el("p", { class: "quiet" }, `Of ${visible(board.test_set)}, whose gold has ${many(of.gold, "answer")}. What both give says nothing of which is better.`),
+    el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${many(of.gold, "answer")}. What both give says nothing of which is better.`),
     scrolled("Answers that one or both give", tableOf([
       ["given by", false, ([who]) => who], ["answers", true, ([, right, wrong]) => count(right + wrong)],
       ["right", true, ([, right]) => count(right)], ["wrong", true, ([, , wrong]) => count(wrong)],
