@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
 from registry.errors import HiddenError
 from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
@@ -38,7 +36,7 @@ from registry.store.hiding.concealment import require_scores
 from registry.store.hiding.names import Names
 from registry.store.log.journal import Journal
 from registry.store.row_types import TaskRow
-from registry.store.working.session import Session, computed, writing
+from registry.store.session import Session, computed, writing
 
 SHORT = 1.0  # processor seconds of comparisons for which other writers wait
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
@@ -147,7 +145,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
 
-        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards | None, Names]:
+        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards, Names]:
             session.bound(how.memory)
             session.bringing = brought
             done = compare(session.connection, journal, row, request, vetted)
@@ -156,8 +154,6 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         is_short = dry_run or planned.processor_seconds < SHORT
         found = compared(session, vetted) if is_short else None
     done, boards, names = found or computed(job.database, journal, compared)
-    if boards is None:
-        boards = committed_boards([row], job)
     _tell(job.tell, result_sentences(names, scored, done))
     return BroughtUp(ingest.slug, scored, done, boards, names, journal.changed)
 
@@ -167,29 +163,16 @@ def _tell(tell: Tell, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def shown_boards(session: Session, rows: Sequence[TaskRow], job: Job, metric: str | None = None) -> Boards | None:
-    """Read the leaderboards of what a command has computed; None: `committed_boards` does it later."""
-    if session.is_shown_later:
-        return None
-    with session.shown() as connection:
-        return _boards(connection, rows, job, metric)
-
-
-def committed_boards(rows: Sequence[TaskRow], job: Job, metric: str | None = None) -> Boards:
-    """Read the leaderboards of what a command has computed and committed."""
-    with job.database.reading() as connection:
-        return _boards(connection, rows, job, metric)
-
-
-def _boards(connection: Connection, rows: Sequence[TaskRow], job: Job, metric: str | None) -> Boards:
-    """The leaderboards of tasks; tells of those that are hidden."""
+def shown_boards(session: Session, rows: Sequence[TaskRow], job: Job, metric: str | None = None) -> Boards:
+    """Read the leaderboards of what a command has computed; tell of those that are hidden."""
     found: Boards = []
-    for row in rows:
-        try:
-            require_scores(connection, row.slug)
-            found += declared_leaderboards(connection, row, metric, pairs=job.pairs)
-        except HiddenError as hidden:
-            job.tell(f"note: {hidden}")
+    with session.shown() as connection:
+        for row in rows:
+            try:
+                require_scores(connection, row.slug)
+                found += declared_leaderboards(connection, row, metric, pairs=job.pairs)
+            except HiddenError as hidden:
+                job.tell(f"note: {hidden}")
     return found
 
 

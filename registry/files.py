@@ -35,7 +35,7 @@ def new_file(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise InputError("no such folder; make it first", path=path.parent)
     try:
-        with _workplace(path) as folder:
+        with workplace(path) as folder:
             unfinished = folder / path.name
             yield unfinished
             publish(unfinished, path)
@@ -48,7 +48,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _workplace(path: Path) -> Iterator[Path]:
+def workplace(path: Path) -> Iterator[Path]:
     """Make an empty folder next to `path` to write in, and remove it when the block ends.
 
     Its name is random, because processes in several containers that share a volume may have the same number. The
@@ -115,7 +115,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     if not path.absolute().parent.is_dir():
         raise InputError("no such folder; make it first", path=path.parent)
     try:
-        with _workplace(path) as unfinished:
+        with workplace(path) as unfinished:
             yield unfinished
             if path.exists():
                 raise _is_there(path)

@@ -129,7 +129,7 @@ def answer_here(question, timeout, write_bytes):
         write_bytes(written.getvalue().encode())
 
 
-IN_THE_PRODUCT = {"new_schema": (Database, "_make", Database._make), "query_process": (process, "ask", process.ask)}
+IN_THE_PRODUCT = {"new_schema": (Database, "create", Database.create), "query_process": (process, "ask", process.ask)}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -138,8 +138,12 @@ def _without_what_takes_long(empty_registry):
 
     Making the schema takes longer than most tests, and starting a process a second; tests of these are marked.
     """
+    def create(database):
+        database.require_free()
+        database.path.write_bytes(empty_registry)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
+        patch.setattr(Database, "create", create)
         patch.setattr(process, "ask", answer_here)
         yield
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from registry.at_once import Job
     from registry.evaluation.scoring.stale import StaleScore
     from registry.leaderboards.leaderboard import Leaderboard
-    from registry.store.row_types import TaskRow
-    from registry.store.working.session import Session
+    from registry.store.session import Session
 
 Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, autocompletion=names.tests, help=(
     "The significance test: `registry list tests`."))]
@@ -64,7 +63,7 @@ def score(
     from registry.reports.stale import stale_table
     from registry.store import catalog
     from registry.store.log.journal import Journal
-    from registry.store.working.session import computed
+    from registry.store.session import computed
 
     journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
     how = execution(workers, cluster, None, quiet=quiet)
@@ -98,9 +97,9 @@ def compare(
 
     What is not given is as the task declares it. The leaderboards are printed; `registry pairs` prints their pairs.
     """
-    from registry.at_once import Job, committed_boards
+    from registry.at_once import Job
     from registry.store.log.journal import Journal
-    from registry.store.working.session import computed
+    from registry.store.session import computed
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
@@ -110,16 +109,15 @@ def compare(
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
     how = execution(workers, cluster, memory, quiet=quiet)
     job = Job(database(db, wait), journal, how, say)
-    rows, boards = computed(job.database, journal, lambda session: _compare(
+    boards = computed(job.database, journal, lambda session: _compare(
         session, job, task, metric, given, context), dry_run=dry_run)
-    boards = committed_boards(rows, job, metric) if boards is None else boards
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 
 
 def _compare(session: Session, job: Job, task: str | None, metric: str | None, given: Mapping[str, Any],
-             context: typer.Context) -> tuple[list[TaskRow], list[Leaderboard] | None]:
-    """Compare and tell what was found; gives the tasks, and their boards where they can be read already."""
+             context: typer.Context) -> list[Leaderboard]:
+    """Compare, tell what was found, and give the boards."""
     from registry.at_once import result_sentences, shown_boards
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
@@ -136,7 +134,7 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
         compared = compare(session.connection, job.journal, row, request, vetted)
         say_all(result_sentences(session.names, compared=compared))
         say_unused(context, how, compared)
-    return rows, shown_boards(session, rows, job, metric)
+    return shown_boards(session, rows, job, metric)
 
 
 def _number(text: str | None) -> int | str | None:

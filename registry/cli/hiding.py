@@ -68,7 +68,7 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
     from registry.store.listings import teams
     from registry.store.log.journal import Journal
     from registry.store.rows import has_row
-    from registry.store.working.session import writing
+    from registry.store.session import writing
 
     journal = Journal("reveal" if until is None else "hide", {"task": task, "until": until and str(until)},
                       actor=actor_name(actor))

@@ -61,7 +61,7 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     from registry.provenance import recorded_name
     from registry.store import catalog
     from registry.store.log.journal import Journal
-    from registry.store.working.session import writing
+    from registry.store.session import writing
 
     if task is None:
         raise InputError("name the task that the submissions are of: --task TASK")
@@ -97,7 +97,7 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
     from registry.importers import IMPORTERS
     from registry.provenance import recorded_name
     from registry.store.log.journal import Journal
-    from registry.store.working.session import writing
+    from registry.store.session import writing
     from registry.values import build
 
     options = named_values(option, "--option")

@@ -72,8 +72,7 @@ def database(path: Path | None, wait: float = 60) -> Database:
 
     Who writes to it waits for so many seconds, and tells for whom.
     """
-    from registry.store.database import Database
-    from registry.store.turns.tickets import Patience
+    from registry.store.database import Database, Patience
 
     return Database(database_path(path), organiser=organiser.get(), patience=Patience(wait, say))
 

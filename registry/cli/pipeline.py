@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.log.journal import Journal
-    from registry.store.working.session import Session
+    from registry.store.session import Session
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     """Read a manifest and resolve its names; give the bytes that were read too."""

@@ -14,7 +14,6 @@ from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
     from registry.evaluation.submissions.purge import Purged
     from registry.store.database import Database
@@ -86,27 +85,18 @@ def purge(
     from registry.manifest.fields import check_line
     from registry.store.database import Database
     from registry.store.log.journal import Journal
-    from registry.store.upkeep.rewrite import rewrite
+    from registry.store.session import writing
 
     target, why = database(db, wait), taken(check_line, reason, "--reason")
-    done: list[Purged] = []
     with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
         row, _ = team_to_purge(connection, task, team, concealed=not target.organiser)
         name = new_name(connection, row.task_id)
 
-    def change(connection: Connection) -> None:
-        journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
-        journal.begin(connection)
-        meant = team_to_purge(connection, task, team, concealed=not target.organiser)
-        done.append(purge_team(connection, journal, *meant, name, why))
-        journal.close(connection)
-
-    if dry_run:
-        with target.writing(dry_run=True) as connection:
-            change(connection)
-    else:
-        rewrite(target, "purge", change)
-    _say_purged(done[0], target.path, dry_run=dry_run)
+    journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
+    with writing(target, journal, dry_run=dry_run, compact=True) as session:
+        meant = team_to_purge(session.connection, task, team, concealed=not target.organiser)
+        done = purge_team(session.connection, journal, *meant, name, why)
+    _say_purged(done, target.path, dry_run=dry_run)
 
 
 def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
@@ -137,7 +127,7 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     from registry.evaluation.submissions.amend import chosen
     from registry.manifest.fields import check_line
     from registry.store.log.journal import Journal
-    from registry.store.working.session import writing
+    from registry.store.session import writing
 
     why = taken(check_line, reason, "--reason")
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))

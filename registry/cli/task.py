@@ -45,18 +45,11 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=names.track
 
 
 def init(db: Db = None, wait: Wait = 60) -> None:
-    """Create the registry, or upgrade it to this program's schema.
-
-    An upgrade writes a new file, which holds nothing of what is no more in the registry, and keeps the old one.
-    """
-    from registry.store.upkeep.rewrite import upgrade
+    """Create the registry, unless it is there."""
+    from registry.store.session import create
 
     target = database(db, wait)
-    created = target.create()
-    kept = None if created else upgrade(target)
-    say(f"{target.path}: " + ("created" if created else "nothing changed" if kept is None else "upgraded"))
-    if kept is not None:
-        say(f"{kept}: the file as it was, which may name paths and accounts; remove it when all is well")
+    say(f"{target.path}: {'created' if create(target) else 'nothing changed'}")
 
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
@@ -78,7 +71,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     """
     from registry.at_once import applied_sentences, applying
     from registry.store.log.journal import Journal
-    from registry.store.working.session import writing
+    from registry.store.session import writing
 
     task, content = brought_in(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
@@ -114,7 +107,7 @@ def submit(
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store.log.journal import Journal
-    from registry.store.working.session import writing
+    from registry.store.session import writing
 
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]

@@ -79,13 +79,13 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.releases.verifying import verify_loaded
     from registry.store.database import Database
     from registry.store.log.journal import Journal
-    from registry.store.upkeep.backup import copy
+    from registry.store.replacement import copy_file
     from registry.studies import study_named
     from registry.studies.verify import verify_studies
 
     with tempfile.TemporaryDirectory() as folder:
         copied = Database(Path(folder) / "registry.duckdb", named=registry.path, organiser=True)
-        copy(registry, copied.path)
+        copy_file(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
             if (told := released(connection)) is not None:
                 held = "" if told["gold"] else ("; scores cannot be made again either, as they can of a release in a "

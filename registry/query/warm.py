@@ -12,6 +12,6 @@ import registry.query.writer
 import registry.store.database  # noqa: F401
 from registry.store.files.opening import CONFINED_CONFIG, connected
 
-with connected(Path(":memory:"), read_only=False, config=CONFINED_CONFIG, patience=0, commit=0):
+with connected(Path(":memory:"), read_only=False, config=CONFINED_CONFIG, patience=0):
     pass
 gc.freeze()

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from registry.errors import InputError, MismatchError
-from registry.files import new_folder
+from registry.errors import MismatchError
+from registry.files import new_file, new_folder
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
@@ -101,17 +101,15 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
 
 def write_public_copy(database: Database, task: str, output: Path) -> None:
     """Write a new registry that holds what a release does; arguments and errors are those of `write_release`."""
-    to = Database(output)
     with tempfile.TemporaryDirectory() as workplace:
         folder = Path(workplace) / "release"
         write_release(database, task, folder)
         told = json.loads((folder / "release.json").read_text("utf-8"))
-        with to.creating() as unfinished:
-            if unfinished is None:
-                raise InputError("this file is there already; remove it, or name another", path=output)
+        with new_file(output) as path:
+            unfinished = Database(path, named=output)
+            unfinished.create()
             with unfinished.writing(reach=Reach(folders=[folder])) as connection:
                 load(connection, folder, told)
-            unfinished.publish()
 
 
 @contextmanager

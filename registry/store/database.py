@@ -1,38 +1,41 @@
-"""One DuckDB file, opened briefly for reading or for one transaction; what can go wrong is named.
+"""One DuckDB file, opened for reading, or for one transaction by the only process that knows it.
 
-One process writes or many read. A reader that meets a writer waits a little, then says which process holds the file.
-
-What is committed stands in DuckDB's log beside the file at first. It is brought into the file before a transaction is
-said to have succeeded, and by the next process that opens the database after one was killed: people copy that file.
+What everybody reads is never written to: `replacement` puts a new file in its place. Another program may write to it:
+a reader that meets it waits a little, then says which process holds the file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sqlalchemy import Connection
 
-from registry.errors import InputError, NoRegistryError, RegistryError, StoreError
+from registry.errors import InputError, NoRegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
 from registry.store.files import definitions
-from registry.store.files.creation import Creation, sweep
 from registry.store.files.failures import explaining
-from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
+from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, transaction
 from registry.store.files.reach import NOWHERE, Reach
 from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
-from registry.store.turns.tickets import PATIENCE, Patience
 
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
-CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a command waits for its turn to write, and who is told whom it waits for."""
+
+    seconds: float = 60.0
+    tell: Callable[[str], None] | None = None
 
 
 class Database:
@@ -48,11 +51,11 @@ class Database:
 
     moment: Moment | None = None
 
-    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience = PATIENCE,
+    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience | None = None,
                  organiser: bool = False) -> None:
         self.path = Path(path)
         self.named = named or self.path
-        self.patience = patience
+        self.patience = patience or Patience()
         self.organiser = organiser
 
     @contextmanager
@@ -68,10 +71,9 @@ class Database:
         Raises:
             InputError: There is no registry at the path.
             SchemaError: It is of another version than the program.
-            LockedError: A writer holds it.
+            LockedError: Another program writes to it.
         """
-        self._require()
-        self.settle()
+        self.require()
         with self._connection(read_only=True, config=config, reach=reach) as connection:
             schema.check(connection, self.named)
             self._turn_back(connection)
@@ -101,114 +103,56 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self, *, dry_run: bool = False, patience: float | None = None,
-                reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open for one transaction, committed at the end unless something is raised or it is a dry run.
+    def writing(self, *, dry_run: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
+        """Open a file that only this process knows for one transaction, committed at the end unless it is a dry run.
 
-        Commands go by `session.writing`, which waits for their turn and computes nothing while the file is held. Other
-        files than those of `reach` cannot be read or written.
+        Commands go by `session.writing`. Other files than those of `reach` cannot be read or written.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
             StoreError: The disk is full, or the file cannot be written; the transaction is undone.
         """
-        self.require_writable()
-        with self._connection(patience=patience, reach=reach) as connection:
+        self.require()
+        with self._connection(reach=reach) as connection:
             schema.check(connection, self.named)
             with transaction(connection, dry_run=dry_run):
                 yield connection
-            self._complete(connection)
+            checkpoint(connection, self._real, self.log)
 
     @contextmanager
-    def holding(self, *, read_only: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open whatever the schema, and for this process alone unless `read_only`; the block commits what it does.
+    def holding(self, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
+        """Open a file that only this process knows, whatever its schema; the block commits what it does.
 
         A file that is not there is made. Other files than those of `reach` cannot be read or written.
 
         Raises:
             InputError: It is no DuckDB database.
             LockedError: Another process has it open.
-            StoreError: It is read-only, and more is wanted.
         """
-        if self.exists():
-            self._require()
-            if not read_only:
-                self.require_writable()
-        with self._connection(read_only=read_only, reach=reach) as connection:
+        with self._connection(reach=reach) as connection:
             yield connection
 
-    def create(self) -> bool:
-        """Create the registry, unless it is there; says whether it was created.
-
-        `rewrite.upgrade` brings an older one up to date.
+    def create(self) -> None:
+        """Make a registry in a new file that only this process knows.
 
         Raises:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
-            SchemaError: The schema is newer than the program.
-            LockedError: Another process is creating it, or holds it.
         """
-        with self.creating() as unfinished:
-            if unfinished is not None:
-                unfinished.publish()
-                return True
-        self._require()
-        self.settle()
-        with self.holding(read_only=True) as connection:
-            schema.needs_upgrade(connection, self.path)
-        return False
-
-    @contextmanager
-    def creating(self) -> Iterator[Unfinished | None]:
-        """Make a new registry that has no name yet; gives None where a database is there already.
-
-        Raises:
-            InputError, LockedError: As `create`.
-            StoreError: The folder cannot be written to.
-        """
-        with ExitStack() as stack:
-            unfinished = None
-            if self.exists():
-                sweep(self.path)
-            else:
-                self.require_free()
-                try:
-                    creation = stack.enter_context(Creation(self.path, CREATION_SECONDS))
-                except OSError as error:
-                    raise StoreError(self.path, f"cannot create the database: {error.strerror}; --db names another "
-                                                "place") from None
-                if self.exists():  # by now
-                    stack.close()
-                else:
-                    unfinished = Unfinished(creation)
-                    unfinished._make()
-            yield unfinished
-
-    def _make(self) -> None:
-        """Make the schema."""
+        self.require_free()
         with self._connection() as connection:
             with transaction(connection):
                 schema.make(connection)
-            self._complete(connection)
-
-    def _complete(self, connection: Connection) -> None:
-        """Bring what is committed from the log into the file itself."""
-        if not self.log.exists():
-            return
-        try:
             checkpoint(connection, self._real, self.log)
-        except duckdb.Error as error:
-            why = str(error).partition("\n")[0]
-            raise StoreError(self.named, f"all is committed, but stands in {self.log.name} and not yet in the file; "
-                                         f"keep the two together, and run the command again ({why})") from None
 
     def settle(self) -> None:
-        """Bring what a killed process has committed into the file itself, where that can be done now.
+        """Bring what another program has committed, and left in DuckDB's log, into the file itself.
 
-        Where it cannot, as on a read-only disk or beside other readers, DuckDB reads the log too.
+        Raises:
+            LockedError: It has the file open.
         """
-        if self.log.exists() and not is_open(self._real) and self._is_writable():
-            with suppress(RegistryError), self._connection(patience=0) as connection:
-                self._complete(connection)
+        if self.log.exists():
+            with self._connection() as connection:
+                checkpoint(connection, self._real, self.log)
 
     def require_free(self) -> None:
         """Refuse a path where no new registry can or should be made."""
@@ -217,6 +161,8 @@ class Database:
                              path=self.path)
         if not self.path.parent.is_dir():
             raise InputError("no such folder; make it first", path=self.path.parent)
+        if self.exists():
+            raise InputError("this file is there already; remove it, or name another", path=self.path)
         if self.path.is_symlink():
             raise InputError("a symbolic link that leads nowhere; remove it or name another file", path=self.path)
         if self.log.exists():
@@ -244,57 +190,44 @@ class Database:
         except OSError as error:
             raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
 
-    def _require(self) -> None:
+    def require(self) -> None:
+        """Refuse a path where there is no DuckDB database.
+
+        Raises:
+            InputError: There is none.
+        """
         if not self.exists():
             raise NoRegistryError(self.path)
         if not self.path.is_file():
             raise InputError("not a file, so not a registry", path=self.path)
-        with opening:
-            try:
-                known = is_open(self._real) or is_database(self.path)
-            except OSError as error:
-                raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
+        try:
+            known = is_open(self._real) or is_database(self.path)
+        except OSError as error:
+            raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
         if not known:  # DuckDB itself would read a file called *.csv or *.parquet as a table
             raise InputError("this file is no DuckDB database; name another with --db", path=self.path)
 
-    def _is_writable(self) -> bool:
-        return os.access(self._real, os.W_OK) and os.access(self._real.parent, os.W_OK)
+    def require_writable(self, *, create: bool = False) -> None:
+        """Refuse a file that is no database or must not be replaced, and a place where none can be created.
 
-    def require_writable(self) -> None:
-        """Refuse a file that is no database, and to write where only the log, or not even that, could be written."""
-        self._require()
-        if not self._is_writable():
+        Args:
+            create: Whether a file that is not there is to be created.
+        """
+        if create and not self.exists():
+            self.require_free()
+            if not os.access(self.path.parent, os.W_OK):
+                raise StoreError(self.path, "cannot create the database: its folder is read-only; --db names another "
+                                            "place")
+            return
+        self.require()
+        if not (os.access(self._real, os.W_OK) and os.access(self._real.parent, os.W_OK)):
             raise StoreError(self.named, "the database is read-only, the file or its folder, so commands can only read "
                                          "it; copy the file to where you may write, and name the copy with --db")
 
     @contextmanager
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
-                    patience: float | None = None, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        patience = RETRY_SECONDS if patience is None else patience
-        with (explaining(self.named), connected(self._real, read_only=read_only, config=config, patience=patience,
-                                                commit=self.patience.seconds, reach=reach) as connection,
+                    reach: Reach = NOWHERE) -> Iterator[Connection]:
+        with (explaining(self.named), connected(self._real, read_only=read_only, config=config,
+                                                patience=RETRY_SECONDS, reach=reach) as connection,
               definitions.blaming(connection, self.named)):
             yield connection
-
-
-class Unfinished(Database):
-    """A new registry that has no name yet; no other process opens it."""
-
-    def __init__(self, creation: Creation) -> None:
-        super().__init__(creation.unfinished, named=creation.path)
-        self._creation = creation
-
-    def publish(self) -> None:
-        """Give it its name; no connection to it may be open.
-
-        Raises:
-            InputError: Another program has made a file of that name meanwhile.
-            StoreError: The folder cannot be written to any more.
-        """
-        try:
-            self._creation.publish()
-        except FileExistsError:
-            raise InputError("another program has made this file meanwhile; run the command again", path=self.named
-                             ) from None
-        except OSError as error:
-            raise StoreError(self.named, f"cannot create the database: {error.strerror}") from None

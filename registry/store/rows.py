@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Table, text
 
-RECORDING = "recording"  # what a connection's `info` has of what is written to it, if that is kept
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
 _CUT = 50 * 2048  # rows of arrays that DuckDB gives to one thread
 _FEW = 250  # values that DuckDB takes from a statement sooner than it finds them in arrays
@@ -105,9 +104,6 @@ def _insert_arrays(connection: Connection, table: Table, values: Sequence[str],
                    arrays: Mapping[str, NDArray[Any]]) -> None:
     """Insert what the values, in SQL, say of the arrays."""
     query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
-    recording = connection.info.get(RECORDING)
-    if recording is not None and recording.postpones(table.name, query, arrays):
-        return
     with with_arrays(connection, arrays):
         connection.exec_driver_sql(query)
 
@@ -120,7 +116,6 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
     """
     driver, many = driver_of(connection), len(next(iter(arrays.values()))) > _CUT
     driver.register("_columns", arrays)
-    connection.info["_columns"] = arrays
     if many:
         driver.execute("SET threads = 1")
     try:
@@ -128,14 +123,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
     finally:
         if many:
             driver.execute("RESET threads")
-        del connection.info["_columns"]
         driver.unregister("_columns")
-
-
-def arrays_of(connection: Connection) -> Mapping[str, NDArray[Any]]:
-    """The arrays that the statement which is about to be executed selects from."""
-    arrays: Mapping[str, NDArray[Any]] = connection.info.get("_columns", {})
-    return arrays
 
 
 def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:

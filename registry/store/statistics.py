@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Table, func, select
 from registry.arrays import Flags, Floats, Ints
 from registry.families import FAMILIES
 from registry.store import models
-from registry.store.rows import RECORDING, Columns, driver_of, insert_bulk, next_id, texts
+from registry.store.rows import Columns, driver_of, insert_bulk, next_id, texts
 
 Ids = NDArray[np.int32]
 _AT_ONCE = 2**21  # items that are loaded together
@@ -203,8 +203,6 @@ def _complete(connection: Connection, family: str, metric_id: int, scoring_ids: 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
     """Run a SELECT and give its columns as arrays, without a row ever becoming a Python object."""
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
-    if (recording := connection.info.get(RECORDING)) is not None:
-        recording.before(statement)
     fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
     return fetched
 

@@ -24,7 +24,7 @@ from registry.store.database import Database
 from registry.store.hiding.concealment import concealed_of
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import StudyRow, TaskRow
-from registry.store.working.session import keeping
+from registry.store.session import writing
 from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
 
@@ -88,8 +88,8 @@ class Archive:
         if self.dry_run or self.refused:
             return
         try:
-            with keeping(self.database, self.journal) as connection:
-                store(connection)
+            with writing(self.database, self.journal) as session:
+                store(session.connection)
         except (StoreError, LockedError) as error:  # what was found is worth more than that it is kept
             self.refused = str(error)
 

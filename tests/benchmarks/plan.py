@@ -20,7 +20,7 @@ from registry.significance import Execution
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
-from registry.store.working.session import writing
+from registry.store.session import writing
 from tests.benchmarks.figures import Figure
 from tests.conftest import REAL_DATA, ROOT
 

@@ -100,7 +100,7 @@ def test_odd_toml_is_refused_in_one_line(applied, extra):
 def test_no_registry_is_left_behind_by_a_first_run_that_fails(task, registry, tmp_path):
     task.systems["a"]["unknown"] = "yes"
     registry("run", task.write(), exit_code=3)
-    assert not list(tmp_path.glob("*.duckdb*"))
+    assert not list(tmp_path.glob("[!.]*.duckdb*"))
 
 
 def test_a_log_without_its_database_is_not_played_into_a_new_one(registry, tmp_path):

@@ -25,7 +25,7 @@ def sample(registry, tmp_path):
                 assert told.count("\n") == 1 or command == "check", told  # which tells more than the first problem
                 for part in says:
                     assert part in told
-            assert not list(tmp_path.glob("*.duckdb"))
+            assert not list(tmp_path.glob("[!.]*.duckdb"))
             path.write_text("\n".join(lines))
 
         return refused

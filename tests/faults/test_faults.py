@@ -17,7 +17,7 @@ def test_kills_and_flips_lose_nothing():
 
     More bits are in tests/store/test_backup.py.
     """
-    command = [sys.executable, "-m", "tests.faults", "--only", "compare", "upgrade", "backup", "--kills", "3",
+    command = [sys.executable, "-m", "tests.faults", "--only", "compare", "purge", "backup", "--kills", "3",
                "--flips", "3", "--cuts", "3", "--sizes", "0"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

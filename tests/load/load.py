@@ -145,5 +145,6 @@ def judged(load, found):
         status, told, _ = command("verify", "--db", name, "--workers", 1)
         if status:
             yield f"verify of {name.name} ended with {status}: {told}"
-    if left := sorted(path.name for path in load.db.parent.iterdir() if path != load.db):
+    if left := sorted(path.name for path in load.db.parent.iterdir()
+                      if path.name not in (load.db.name, f".{load.db.name}.lock")):
         yield f"left behind: {left}"

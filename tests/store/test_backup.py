@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from sqlalchemy import text
 
-from registry.errors import InputError, RegistryError
+from registry.errors import InputError
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.upkeep.backup import back_up, unreadable
@@ -22,12 +22,12 @@ import sys
 from sqlalchemy import text
 from registry.store.database import Database
 from registry.store.log.journal import Journal
-from registry.store.working.session import keeping
+from registry.store.session import writing
 
 for n in range(1, 200):
-    with keeping(Database(sys.argv[1]), Journal("write", {})) as connection:
+    with writing(Database(sys.argv[1]), Journal("write", {})) as session:
         for table in ("track", "study_part"):  # always as many rows in the one as in the other
-            connection.execute(text(f"INSERT INTO {table} VALUES " + (f"({n}, 1, '{n}')" if table == "track"
+            session.connection.execute(text(f"INSERT INTO {table} VALUES " + (f"({n}, 1, '{n}')" if table == "track"
                                     else f"('{n}', 'k', 'r')")))
     print(n, flush=True)
 """
@@ -61,17 +61,13 @@ def test_a_backup_replaces_nothing(filled, tmp_path):
     assert (tmp_path / "copy.duckdb").read_text() == "mine"
 
 
-def test_what_is_committed_but_stands_in_the_log_is_in_the_backup(filled, tmp_path, monkeypatch):
-    """As where a process was killed, and the disk has become read-only since."""
-    monkeypatch.setattr(Database, "_complete", lambda *_: None)
-    monkeypatch.setattr(Database, "settle", lambda *_: None)
+def test_what_is_committed_but_stands_in_the_log_is_in_the_backup(filled, tmp_path):
+    """As where another program was killed."""
     left, log = tmp_path / "left.duckdb", tmp_path / "left.duckdb.wal"
     with duckdb.connect(str(filled.path), config=CONFIG) as connection:
         connection.execute("INSERT INTO track VALUES (7, 1, 'seven')")
         shutil.copyfile(filled.path, left)
         shutil.copyfile(f"{filled.path}.wal", log)
-    monkeypatch.undo()
-    monkeypatch.setattr(Database, "settle", lambda *_: None)
     back_up(Database(left), tmp_path / "copy.duckdb")
     assert not (tmp_path / "copy.duckdb.wal").exists()
     assert held(tmp_path / "copy.duckdb")["track"] == ["(7, 1, 'seven')"]
@@ -91,31 +87,6 @@ def test_a_backup_beside_a_writer_is_of_one_moment(filled, tmp_path):
         writer.kill()
     assert counts == sorted(counts)
     assert counts[-1] > counts[0]
-
-
-def test_the_lock_is_held_as_long_as_another_process_copies(filled, tmp_path, monkeypatch):
-    """A process that closes a file loses its lock on it, so it must not be the one that copies."""
-    monkeypatch.setattr("registry.store.database.RETRY_SECONDS", 0)
-    copying = subprocess.Popen([sys.executable, "-c", """
-import sys
-from pathlib import Path
-from registry.store.upkeep import backup
-from registry.store.database import Database
-
-backup._COPY = "import shutil, sys, time; shutil.copyfile(*sys.argv[1:]); time.sleep(1)"
-backup.back_up(Database(sys.argv[1]), Path(sys.argv[2]))""", filled.path, tmp_path / "copy.duckdb"])
-    wait_for(lambda: any(tmp_path.glob(".copy*/*")))  # the copy is there, and its process not yet at its end
-    assert _is_locked(filled)
-    assert copying.wait() == 0
-    assert not _is_locked(filled)
-
-
-def _is_locked(database):
-    try:
-        with database.holding():
-            return False
-    except RegistryError:
-        return True
 
 
 @pytest.mark.thorough

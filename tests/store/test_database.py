@@ -7,7 +7,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import duckdb
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import StatementError
@@ -17,6 +16,9 @@ from registry.store import database as module
 from registry.store.database import Database
 from registry.store.files import opening
 from registry.store.files.failures import explain
+from registry.store.log.journal import Journal
+from registry.store.session import create, writing
+from tests.running import beside
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def database(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello", b"hello world" * 1000])
 def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path, content):
     (tmp_path / "f").write_bytes(content)
-    for use in (Database(tmp_path / "f").create, Database(tmp_path / "f").reading().__enter__):
+    for use in (lambda: create(Database(tmp_path / "f")), Database(tmp_path / "f").reading().__enter__):
         with pytest.raises(InputError, match="f: this file is no DuckDB database"):
             use()
     assert (tmp_path / "f").read_bytes() == content
@@ -43,7 +45,7 @@ def test_what_is_not_there_is_named(path, says):
 
 def test_no_folder_to_create_in():
     with pytest.raises(InputError, match="nowhere: no such folder"):
-        Database("nowhere/r.duckdb").create()
+        create(Database("nowhere/r.duckdb"))
 
 
 def test_a_locked_file_names_the_process(database, monkeypatch):
@@ -127,8 +129,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_half_written(task, registry, em
     if there:
         assert registry("query", "SELECT count(*) AS n FROM task", "--db", db, "--format", "json").json == [{"n": 0}]
     else:
-        assert not list(tmp_path.glob("*.duckdb*"))
-        assert not list(tmp_path.glob(".*.new*"))
+        assert beside(db) == [".r.duckdb.lock", "task"]
     registry("run", task.manifest, "--db", db)
     assert registry("board", "--db", db, "--format", "json").json[0]["score"] == (1 if there else 5 / 6)
 
@@ -183,16 +184,17 @@ def runs_in_a_copy(database, tmp_path):
     return runs_in(shutil.copyfile(database.path, tmp_path / "copy.duckdb"))
 
 
-@pytest.mark.parametrize("use", ["reading", "querying", "writing"])
-def test_what_a_killed_process_committed_is_in_the_file_after_the_next_use(killed, tmp_path, use):
-    with getattr(killed, use)():
+@pytest.mark.parametrize("use", ["reading", "querying"])
+def test_what_a_killed_process_committed_is_read_from_its_log(killed, use):
+    with getattr(killed, use)() as connection:
+        assert connection.execute(text("SELECT count(*) FROM run")).scalar_one() == 1
+    assert log_of(killed).exists()
+
+
+def test_the_next_writer_brings_the_log_into_the_file(killed, tmp_path):
+    with writing(killed, Journal("submit", {})):
         pass
     assert not log_of(killed).exists()
-    assert runs_in_a_copy(killed, tmp_path) == 1
-
-
-def test_init_brings_the_log_into_the_file_too(killed, tmp_path):
-    assert killed.create() is False
     assert runs_in_a_copy(killed, tmp_path) == 1
 
 
@@ -204,20 +206,6 @@ def test_a_log_is_read_where_another_reader_keeps_it_from_the_file(killed):
     assert runs_in(killed.path) == 1
     assert log_of(killed).exists()
     holder.communicate(b"\n")
-
-
-def test_a_log_that_cannot_be_brought_into_the_file_is_said_to_be_needed(database, monkeypatch):
-    """DuckDB itself brings it in on closing; a transaction in this process that is still open keeps it from that."""
-    def refused(*_):
-        raise duckdb.IOException("IO Error: no\nmore")
-
-    monkeypatch.setattr(module, "checkpoint", refused)
-    with (pytest.raises(StoreError, match=r"all is committed, but stands in r\.duckdb\.wal and not yet in the file; "
-                                          r"keep the two together, and run the command again \(IO Error: no\)"),
-          database.writing() as connection):
-        connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '', '', '')"))
-    monkeypatch.undo()
-    assert runs_in(database.path) == 1
 
 
 def test_opening_it_twice_in_one_process_keeps_writers_out(database, monkeypatch):
@@ -236,6 +224,8 @@ import os, sys
 from sqlalchemy import text
 from registry.errors import RegistryError
 from registry.store.database import Database
+from registry.store.log.journal import Journal
+from registry.store.session import writing
 def rows(database):
     with database.reading() as connection:
         return connection.execute(text("SELECT count(*) FROM run")).scalar_one()
@@ -245,9 +235,10 @@ os.chmod(sys.argv[1], 0o555 if sys.argv[1] == "." else 0o444)
 if os.geteuid() == 0:
     os.setuid(65534)
 print(rows(database))
-for use in (database.writing().__enter__, Database("new.duckdb").create):
+for database in (database, Database("new.duckdb")):
     try:
-        use()
+        with writing(database, Journal("run", {}), create=True):
+            pass
     except RegistryError as error:
         print(error)
 """
@@ -263,7 +254,7 @@ def test_what_is_read_only_is_called_so_and_can_be_read(what, empty_registry):
     assert told[0] == "0"
     assert told[1] == ("r.duckdb: the database is read-only, the file or its folder, so commands can only read it; "
                        "copy the file to where you may write, and name the copy with --db")
-    assert told[2] == "new.duckdb: cannot create the database: Permission denied; --db names another place"
+    assert told[2] == "new.duckdb: cannot create the database: its folder is read-only; --db names another place"
 
 
 def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database, tmp_path, monkeypatch):

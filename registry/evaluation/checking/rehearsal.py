@@ -19,7 +19,7 @@ from registry.evaluation.scoring.score import score
 from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.log.journal import Journal
-from registry.store.working.session import writing
+from registry.store.session import writing
 
 
 def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared], database: Database | None,

@@ -19,12 +19,10 @@ from registry.evaluation.past import PastDatabase
 from registry.serving.reading.state import Stamp, State
 from registry.store.database import Database
 from registry.store.log.journal import now
-from registry.store.turns.tickets import Patience
 
 _LOG = logging.getLogger(__name__)
 _READERS = 4  # threads that read and draw
 _AT_ONCE = 100  # things that are being made or wait for that; more are refused for now
-_COMMIT = 20.0  # seconds for which a reader waits until a commit is done
 _TRIES = 4  # to read a state that is still there when it is shown
 
 T = TypeVar("T")
@@ -135,8 +133,7 @@ class Source:
     @contextmanager
     def _opened(self, at: str | None) -> Iterator[Opened]:
         """The database, whose errors in opening it are told to nobody who asks, as they name its path."""
-        patience = Patience(_COMMIT)
-        database = Database(self.path, organiser=self.organiser, patience=patience) if at is None else PastDatabase(
+        database = Database(self.path, organiser=self.organiser) if at is None else PastDatabase(
             self.path, at, lambda _: None, organiser=self.organiser)
         self.openings += 1
         before = Stamp.of(self.path)

@@ -165,7 +165,7 @@ def _expected() -> tuple[Definitions, Definitions]:
 
 
 def _opened(path: Path) -> AbstractContextManager[Connection]:
-    return connected(path, read_only=False, config=CONFIG, patience=0, commit=0)
+    return connected(path, read_only=False, config=CONFIG, patience=0)
 
 
 def _definitions(driver: Any) -> Definitions:

@@ -1,19 +1,22 @@
 """How this process opens DuckDB files, and which of them it has open.
 
-The system frees a process's lock on a file when the process closes that file anywhere. So while DuckDB has it open,
-nothing else in this process may open it; whoever wants to look into a file takes the lock `opening`, asks `is_open`.
+Inside one process DuckDB takes two files of one path for the same, also where another file has taken the path since. So
+a file whose path is still open for an older one is opened by another name.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any
 
 import duckdb
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
@@ -22,7 +25,11 @@ from sqlalchemy.pool import NullPool
 from registry.store.files.failures import FAILURES, cause_of
 from registry.store.files.reach import NO_ACCESS, NOWHERE, Reach, confine
 from registry.store.rows import driver_of
-from registry.store.turns.gate import wait_before
+
+try:
+    import fcntl
+except ImportError:  # Windows: there DuckDB lets nobody open what it writes to
+    fcntl = None  # type: ignore[assignment]
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
 STORAGE_VERSION = "v1.2.0"
@@ -46,37 +53,87 @@ CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 # small task (2.5 MB) is no smaller for it.
 _SMALL = 5 * 2**20
 
-opening = threading.Lock()
-_opened: Counter[Path] = Counter()
-_asked: list[dict[str, Any]] = []  # what the engine opens next, and how; for whoever holds the lock
+Identity = tuple[int, int]  # what tells a file from another one at its path
+
+
+@dataclass
+class _Opened:
+    """A file that this process has open: by which name, and how many times."""
+
+    name: Path
+    folder: TemporaryDirectory[str] | None = None
+    times: int = 0
+
+
+@dataclass
+class _Files:
+    """The files that this process has open, by path and identity; change them under the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    opened: dict[tuple[Path, Identity | None], _Opened] = field(default_factory=dict)
+    asked: list[dict[str, Any]] = field(default_factory=list)  # what the engine opens next, and how
+
+    def named(self, path: Path, identity: Identity | None) -> _Opened:
+        """Return the name by which to open a file."""
+        if (known := self.opened.get((path, identity))) is not None:
+            return known
+        if not any(other == path for other, _ in self.opened):
+            return _Opened(path)
+        folder = TemporaryDirectory(prefix="registry-")
+        name = Path(folder.name) / path.name
+        try:
+            os.link(path, name)
+        except OSError:  # another file system
+            shutil.copyfile(path, name)
+        return _Opened(name, folder)
+
+    def close(self, key: tuple[Path, Identity | None]) -> None:
+        """Note that a file was closed once."""
+        opened = self.opened[key]
+        opened.times -= 1
+        if not opened.times:
+            del self.opened[key]
+            if opened.folder is not None:
+                opened.folder.cleanup()
+
+
+_files = _Files()
 
 
 def is_open(path: Path) -> bool:
-    """Whether this process has the file at `path`, no link, open."""
-    return _opened[path] > 0
+    """Say whether this process has the file at `path`, no link, open."""
+    return any(known == path for known, _ in list(_files.opened))
+
+
+def is_free(file: IO[bytes]) -> bool:
+    """Say whether no process writes to an open file by DuckDB, whose lock for readers this process then has."""
+    if fcntl is None:
+        return True
+    with suppress(BlockingIOError, PermissionError):
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 @contextmanager
 def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
-              commit: float, reach: Reach = NOWHERE) -> Iterator[Connection]:
+              reach: Reach = NOWHERE) -> Iterator[Connection]:
     """Open the file at `path`, no link; wait for so many seconds where another process holds it.
 
-    Who reads waits up to `commit` seconds more for a commit to be done. The connection reaches no other file than those
-    of `reach`.
+    The connection reaches no other file than those of `reach`.
     """
     if any(reach):  # DuckDB takes what is allowed only after it has started, and only while access is on
         config = {key: value for key, value in config.items() if key not in NO_ACCESS}
-    asked = {"database": str(path), "read_only": read_only, "config": config}
-    connection = _patiently(path, asked, patience, commit if read_only else 0)
+    connection, key = _patiently(path, {"read_only": read_only, "config": config}, patience)
     try:
         if any(reach):
             confine(driver_of(connection), reach)
         yield connection
     finally:
-        with opening:
+        with _files.lock:
             roll_back(connection)
             connection.close()
-            _opened[path] -= 1
+            _files.close(key)
 
 
 def roll_back(connection: Connection) -> None:
@@ -86,7 +143,6 @@ def roll_back(connection: Connection) -> None:
     except FAILURES as error:
         if not isinstance(cause_of(error), duckdb.FatalException):
             raise
-
 
 
 @cache
@@ -99,36 +155,35 @@ def _engine() -> Engine:
 
 
 def _connect(dialect: Dialect, *_: object) -> Any:
-    if not _asked:  # SQLAlchemy would open a lost connection again, without the tables that hide names from it
+    if not _files.asked:  # SQLAlchemy would open a lost connection again, without the tables that hide names from it
         raise RuntimeError("a connection to a registry that was lost is not opened again")
-    return dialect.connect(**_asked.pop())
+    return dialect.connect(**_files.asked.pop())
 
 
-def _patiently(path: Path, asked: dict[str, Any], patience: float, commit: float) -> Connection:
+def _patiently(path: Path, asked: dict[str, Any], patience: float) -> tuple[Connection, tuple[Path, Identity | None]]:
+    """Open a file, and give what `_Files.close` needs to know of it."""
     deadline = time.monotonic() + patience
     while True:
-        if commit > 0:
-            began = time.monotonic()
-            wait_before(path, commit)
-            waited = time.monotonic() - began
-            deadline, commit = deadline + waited, commit - waited
         try:
-            with opening:
+            with _files.lock:
                 before = _identity(path)
-                _asked.append(asked)
+                opened = _files.named(path, before)
+                _files.asked.append({"database": str(opened.name), **asked})
                 connection = _engine().connect()
-                if before not in (None, _identity(path)):  # by a file that took its place while this one was opened
+                identity = _identity(path)
+                if before not in (None, identity):  # by a file that took its place while this one was opened
                     connection.close()
                     continue
-                _opened[path] += 1
-                return connection
+                opened.times += 1
+                _files.opened[path, identity] = opened
+                return connection, (path, identity)
         except FAILURES as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: Path) -> Identity | None:
     """What tells a file from another of its name; None where there is none."""
     try:
         found = path.stat()
@@ -152,7 +207,9 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
 
 
 def checkpoint(connection: Connection, path: Path, log: Path) -> None:
-    """Bring what is committed from DuckDB's `log` into the file at `path`, no link, itself."""
+    """Bring what is committed from DuckDB's `log`, if it is there, into the file at `path`, no link, itself."""
+    if not log.exists():
+        return
     driver = driver_of(connection)
     if path.stat().st_size + log.stat().st_size < _SMALL:
         driver.execute("SET disabled_compression_methods = 'fsst'")

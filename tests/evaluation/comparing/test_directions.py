@@ -20,7 +20,7 @@ from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
 from registry.store.row_types import Member
-from registry.store.working.session import writing
+from registry.store.session import writing
 from tests.significance.matrices import matrix
 
 BASELINE = '[[submit]]\nfile = "base.tsv"\nsystem = "base"\nkind = "baseline"'

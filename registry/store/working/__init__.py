@@ -1,1 +1,0 @@
-"""One command's writing, in a copy of the database."""
