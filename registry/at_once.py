@@ -38,7 +38,6 @@ from registry.store.log.journal import Journal
 from registry.store.row_types import TaskRow
 from registry.store.session import Session, computed, writing
 
-SHORT = 1.0  # processor seconds of comparisons for which other writers wait
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
 
 Boards = list[Leaderboard]
@@ -151,8 +150,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
             done = compare(session.connection, journal, row, request, vetted)
             return done, shown_boards(session, [row], job), session.names
 
-        is_short = dry_run or planned.processor_seconds < SHORT
-        found = compared(session, vetted) if is_short else None
+        found = compared(session, vetted) if dry_run or planned.is_short else None
     done, boards, names = found or computed(job.database, journal, compared)
     _tell(job.tell, result_sentences(names, scored, done))
     return BroughtUp(ingest.slug, scored, done, boards, names, journal.changed)

@@ -22,7 +22,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "compact marks shared_draws", "judged_items", "matrix", "cautions discordance", "base",
         "distributions results units", "overall resampling",
         "crossed correlations exact", "intervals resampled_scores", "effects multiple pairwise",
-        "assumptions foresight histories ranks", "rank_cautions"],
+        "assumptions histories ranks tried_pairs", "rank_cautions"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend metadata names rules tombstones", "erase redact", "purge"],

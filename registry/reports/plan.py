@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.errors import counted, duration, listed
+from registry.errors import counted, listed
 from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.leaderboards.sentences import too_few_draws
 from registry.significance.base import Method
@@ -23,12 +23,12 @@ def planned_sentences(plan: Plan, *, in_full: bool) -> Iterator[str]:
 
 
 def _sentence(plan: Plan) -> str:
-    """Say what a comparison will do and take."""
+    """Say what a comparison will do, and how much memory it takes."""
     boards = [board for board in plan.boards if board.new]
     systems = [board.systems for board in boards]
     of = counted(systems[0], "system") if len(set(systems)) == 1 else f"{min(systems)} to {max(systems)} systems"
     return (f"plan: {counted(len(boards), 'board')} of {of}, {plan.pairs:,} {'pair' if plan.pairs == 1 else 'pairs'}: "
-            f"{_how(plan)}; about {duration(plan.seconds)}, {plan.n_bytes / 2**30:.1f} GiB")
+            f"{_how(plan)}; about {plan.n_bytes / 2**30:.1f} GiB")
 
 
 def _warnings(plan: Plan) -> Iterator[str]:

@@ -3,7 +3,7 @@
 shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions,
                weak_null (where equal scores are less than a test's null hypothesis)
 draws          resampling, correlations, resampled_scores; exact where nothing need be drawn
-tests          pairwise (two systems), overall (all systems); assumptions (misuse), foresight (time)
+tests          pairwise (two systems), overall (all systems); assumptions (misuse), tried_pairs (few stand for all)
 families       multiple (corrections), ranks
 intervals      intervals (in closed form, for tests that give none)
 effect sizes   effects

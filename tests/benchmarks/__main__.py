@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from tests.benchmarks.figures import Figure, measure
 
 BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
-              "costs", "cluster", "ranking", "reading", "parsing", "boards", "leaderboard", "memory", "studies", "plan",
+              "costs", "cluster", "ranking", "reading", "parsing", "boards", "leaderboard", "memory", "studies",
               "growth", "peers")
 
 

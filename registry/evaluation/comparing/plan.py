@@ -1,13 +1,12 @@
-"""What a comparison will do, before it does: its pairs, how they come about, the draws, time and memory that it takes.
+"""What a comparison will do, before it does: its pairs, how they come about, the draws, work and memory that it takes.
 
 Of every board that is not there yet a few systems are loaded and a few of their pairs are tested
-(`registry.significance.foresight`); the rest is arithmetic on their shapes.
+(`registry.significance.tried_pairs`); the rest is arithmetic on their shapes. How long it takes is told while it works.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,13 +21,13 @@ from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
-from registry.significance.foresight import Family, Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.significance.multiple.few_units import units_needed
+from registry.significance.tried_pairs import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
-_WORTH = 1.0  # processor seconds from which on a cluster is asked how many threads it has
+SHORT = 10**9  # additions, which take some second
 _COPIES = 2  # of a board's statistics at the most at once, in as few bytes as they need
 _LOADED = 2**21 * 40  # bytes of the statistics that are loaded at once
 
@@ -43,8 +42,7 @@ class PlannedBoard:
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
         cell: The bytes that each of these numbers takes.
-        loading: Seconds that its statistics take to be loaded.
-        foresight: What its pairs will take; None where there are none, or where the test will be refused.
+        tried: What a few of its pairs show; None where there are none, or where the test will be refused.
         units: How many units are swapped or resampled at the most.
         why_drawn: Why pairs are drawn that are computed elsewhere.
     """
@@ -54,8 +52,7 @@ class PlannedBoard:
     new: int
     cells: int
     cell: int
-    loading: float
-    foresight: Foresight | None
+    tried: TriedPairs | None
     units: int = 0
     why_drawn: str = ""
 
@@ -91,7 +88,15 @@ class PlannedBoard:
 
     def of_method(self, method: Method) -> int:
         """How many of the new pairs will come about so."""
-        return 0 if self.foresight is None else self.foresight.of_method(method, self.new)
+        return 0 if self.tried is None else self.tried.of_method(method, self.new)
+
+    def count_additions(self, test: PairTest) -> float:
+        """Return about how many additions its pairs and intervals take."""
+        if self.tried is None:
+            return 0
+        is_drawn = self.drawn > 0 or test.draws_intervals
+        draws = self.settings.draws * (self.cells * self.systems + self.drawn) if is_drawn else 0
+        return draws + (self.new - self.drawn) * self.tried.work
 
 
 @dataclass(frozen=True)
@@ -128,18 +133,9 @@ class Plan:
         return sorted({board.why_drawn for board in self.boards if board.drawn and board.why_drawn})
 
     @property
-    def seconds(self) -> float:
-        """About how long it will take, unless pairs are drawn again, where every thread has a processor."""
-        return self._seconds(self.threads)
-
-    @property
-    def processor_seconds(self) -> float:
-        """The same of processor time."""
-        return self._seconds(1)
-
-    def _seconds(self, threads: int) -> float:
-        return sum(board.loading + board.foresight.seconds(board.systems, board.new, board.settings.draws, threads)
-                   for board in self.boards if board.foresight is not None)
+    def is_short(self) -> bool:
+        """Whether it takes about a second at the most, by arithmetic."""
+        return sum(board.count_additions(self.test) for board in self.boards) < SHORT
 
     @property
     def n_bytes(self) -> int:
@@ -156,7 +152,7 @@ class Plan:
         """The boards that have too few units for any pair to be significant, with the number that could."""
         for board in self.boards if self.test.swaps_units else ():
             settings = board.settings
-            if board.foresight and settings.runs == "fixed":
+            if board.tried and settings.runs == "fixed":
                 # Of Holm others may go first.
                 of_all = board.key.family if settings.correction == "bonferroni" else None
                 pairs = board.pairs if of_all is None else of_all.pairs
@@ -175,8 +171,8 @@ class Plan:
             first, pairs = boards[0], sum(board.pairs for board in boards)
             if first.key.name in few:
                 continue
-            drawn = sum(board.foresight.of_method("monte-carlo", board.pairs) if board.by_pair else board.pairs
-                        for board in boards if board.foresight)
+            drawn = sum(board.tried.of_method("monte-carlo", board.pairs) if board.by_pair else board.pairs
+                        for board in boards if board.tried)
             p = np.zeros(pairs)
             p[:drawn] = np.nan
             needed = draws_needed(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
@@ -207,7 +203,7 @@ def plan(connection: Connection, vetted: Vetted, request: Request) -> Plan:
     test, _ = resolve_significance(request.significance)
     boards = tuple(_planned(connection, of, request, test) for of in vetted.boards if of.there is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
-    is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
+    is_work = request.execution.cluster is not None and not here.is_short
     return replace(here, threads=request.execution.at_once) if is_work else here
 
 
@@ -215,28 +211,26 @@ def _planned(connection: Connection, of: VettedBoard, request: Request, test: Pa
     key, n = of.key, len(of.key.members)
     request = key.request(request)
     settings, new = request.significance, _new_pairs(connection, key, request)
-    matrix, loading = (None, 0.0) if n < 2 else _few(connection, of, request)
+    matrix = None if n < 2 else _few(connection, of, request)
     if matrix is None:
-        return PlannedBoard(key, settings, new, 0, 0, 0.0, None)
+        return PlannedBoard(key, settings, new, 0, 0, None)
     items, systems, columns = matrix.statistics.shape
     cells = items * columns
     cell = matrix.statistics.nbytes // (cells * systems)
     refused = test.refusal(matrix.by_unit)
-    foresight = None if refused else foresee(test, matrix, request.of_pairs, Family(n, new))
+    tried = None if refused else try_pairs(test, matrix, request.of_pairs)
     matrix = matrix.by_unit
-    return PlannedBoard(key, settings, new, cells, cell, loading, foresight, matrix.n_units, test.why_drawn(matrix))
+    return PlannedBoard(key, settings, new, cells, cell, tried, matrix.n_units, test.why_drawn(matrix))
 
 
-def _few(connection: Connection, of: VettedBoard, request: Request) -> tuple[Matrix | None, float]:
-    """A few systems of a board, which may be loaded already, and the processor seconds to load all that are not."""
+def _few(connection: Connection, of: VettedBoard, request: Request) -> Matrix | None:
+    """Return the matrix of a few systems of a board, which may be loaded already."""
     members = of.key.members
     few = [members[n] for n in few_systems(len(members))]
     if of.loaded is not None:
-        return of.loaded.matrix.of_systems(sorted(map(of.loaded.members.index, few))), 0.0
-    begun = time.process_time()
+        return of.loaded.matrix.of_systems(sorted(map(of.loaded.members.index, few)))
     board = tested_board(connection, replace(of.key, members=few), request)
-    loading = (time.process_time() - begun) * len(members) / len(few)
-    return None if board is None else board.matrix, loading
+    return None if board is None else board.matrix
 
 
 def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
