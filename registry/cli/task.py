@@ -45,18 +45,9 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=names.track
 
 
 def init(db: Db = None, wait: Wait = 60) -> None:
-    """Create the registry, or upgrade it to this program's schema.
-
-    An upgrade writes a new file, which holds nothing of what is no more in the registry, and keeps the old one.
-    """
-    from registry.store.upkeep.rewrite import upgrade
-
+    """Create the registry, unless it exists."""
     target = database(db, wait)
-    created = target.create()
-    kept = None if created else upgrade(target)
-    say(f"{target.path}: " + ("created" if created else "nothing changed" if kept is None else "upgraded"))
-    if kept is not None:
-        say(f"{kept}: the file as it was, which may name paths and accounts; remove it when all is well")
+    say(f"{target.path}: " + ("created" if target.create() else "nothing changed"))
 
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,

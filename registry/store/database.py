@@ -121,7 +121,7 @@ class Database:
 
     @contextmanager
     def holding(self, *, read_only: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open whatever the schema, and for this process alone unless `read_only`; the block commits what it does.
+        """Open whatever the schema is, for this process alone unless `read_only`; the block commits.
 
         A file that is not there is made. Other files than those of `reach` cannot be read or written.
 
@@ -140,11 +140,9 @@ class Database:
     def create(self) -> bool:
         """Create the registry, unless it is there; says whether it was created.
 
-        `rewrite.upgrade` brings an older one up to date.
-
         Raises:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
-            SchemaError: The schema is newer than the program.
+            SchemaError: Another version of the program made it.
             LockedError: Another process is creating it, or holds it.
         """
         with self.creating() as unfinished:
@@ -154,7 +152,7 @@ class Database:
         self._require()
         self.settle()
         with self.holding(read_only=True) as connection:
-            schema.needs_upgrade(connection, self.path)
+            schema.check(connection, self.path)
         return False
 
     @contextmanager

@@ -38,7 +38,7 @@ def full(folder, bases, sizes):
                     wrong.append(f"does not say that the disk is full: {told}")
                 if status and content(folder / "r.duckdb") != before and "all is committed" not in told:
                     wrong.append(f"what was there has changed, and is not said to have: {told}")
-                known = {"r.duckdb", "r.duckdb.wal", "r.old.duckdb", case.writes}
+                known = {"r.duckdb", "r.duckdb.wal", case.writes}
                 if left := {path.name for path in place.iterdir()} - known:
                     wrong.append(f"left behind: {sorted(left)}")
                 if status and (again := _run(folder, _arguments(case, bases, folder), folder / "r.duckdb"))[0]:
@@ -53,7 +53,7 @@ def full(folder, bases, sizes):
 def read_only(folder, bases):
     """Run every command on a disk that is read-only; gives of each which, its status, and what went wrong."""
     with disk(folder / "disk", 64 * 2**20) as place:
-        for base in ("scored", "submitted", "rescored", "older"):
+        for base in ("scored", "submitted", "rescored"):
             shutil.copyfile(bases / f"{base}.duckdb", place / f"{base}.duckdb")
         before = {path.name: path.read_bytes() for path in place.iterdir()}
         subprocess.run(["mount", "-o", "remount,ro", place], check=True)

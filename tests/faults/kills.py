@@ -29,7 +29,6 @@ CASES = {
     "submit": Case("scored", ("submit", "small", "{bases}/late.tsv", "--system", "late")),
     "score": Case("submitted", ("score", "--quiet")),
     "compare": Case("rescored", ("compare", "--quiet")),
-    "upgrade": Case("older", ("init",)),
     "backup": Case("scored", ("backup", "{folder}/copy.duckdb"), "copy.duckdb"),
     "purge": Case("scored", ("purge", "small", "s8", "--reason", "it asked for it"), done_already=3),
     "release": Case("scored", ("release", "small", "-o", "{folder}/release"), "release"),
@@ -81,7 +80,7 @@ class Killing:
             yield f"{self.case.writes} is another one when done again"
         if (found := content(self.db)) != self.after:
             yield f"comes to something else when done again: {self._between(found)}"
-        known = {"r.duckdb", "r.old.duckdb", self.case.writes}
+        known = {"r.duckdb", self.case.writes}
         if is_done:
             known |= {".r.duckdb.queue", ".r.duckdb.turn.1"}  # which the next writer removes
         if left := {path.name for path in self.folder.iterdir()} - known:

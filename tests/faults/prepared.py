@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import registry.cli
 from tests.label_tasks import LabelTask
-from tests.store.older import back_to
 
 ITEMS = [f"i{n:02}" for n in range(60)]
 GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}
@@ -26,8 +25,7 @@ def answers(every):
 
 
 def prepare(folder):
-    """Make `scored`, a registry with a board; `submitted`, with one more system; `rescored`, where that is scored too;
-    and `older`, of an older schema."""
+    """Make registries: `scored` with a board, `submitted` with one more system, `rescored` with that one scored too."""
     folder.mkdir()
     systems = {f"s{n}": answers(n) for n in (2, 3, 5, 8)}
     task = LabelTask(folder / "task", GOLD, systems, {item: f"d{n // 5}" for n, item in enumerate(ITEMS)})
@@ -37,13 +35,9 @@ def prepare(folder):
     more.write()
     _run("run", task.manifest, db=folder / "scored.duckdb")
     for name, before, command in (("submitted", "scored", ("apply", more.manifest)),
-                                  ("rescored", "submitted", ("score",)), ("older", "scored", None)):
+                                  ("rescored", "submitted", ("score",))):
         db = shutil.copyfile(folder / f"{before}.duckdb", folder / f"{name}.duckdb")
-        if command is not None:
-            _run(*command, db=db)
-            continue
-        with duckdb.connect(str(db)) as connection:
-            back_to(connection, "0006")
+        _run(*command, db=db)
 
 
 def _run(*arguments, db):

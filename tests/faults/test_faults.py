@@ -13,11 +13,11 @@ from tests.conftest import ROOT
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_kills_and_flips_lose_nothing():
-    """In a process of its own, since it forks: three commands are killed, some bits flipped.
+    """In a process of its own, since it forks: two commands are killed, some bits flipped.
 
     More bits are in tests/store/test_backup.py.
     """
-    command = [sys.executable, "-m", "tests.faults", "--only", "compare", "upgrade", "backup", "--kills", "3",
+    command = [sys.executable, "-m", "tests.faults", "--only", "compare", "backup", "--kills", "2",
                "--flips", "3", "--cuts", "3", "--sizes", "0"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

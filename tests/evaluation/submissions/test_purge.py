@@ -204,7 +204,7 @@ from pathlib import Path
 from registry.cli.app import app
 from registry.evaluation.submissions import purge
 from registry.store.upkeep import rewrite
-import alembic.config, pandas
+import pandas
 
 def killed(at, n, db):
     target, name = {"replace": (Path, "replace"), "copy": (rewrite, "_copy"), "change": (purge, "redact")}[at]
