@@ -44,9 +44,9 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=names.track
     "The track it takes part in."))]
 
 
-def init(db: Db = None, wait: Wait = 60) -> None:
+def init(db: Db = None) -> None:
     """Create the registry, unless it exists."""
-    target = database(db, wait)
+    target = database(db)
     say(f"{target.path}: " + ("created" if target.create() else "nothing changed"))
 
 
