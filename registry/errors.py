@@ -10,7 +10,7 @@
     │   ├── UnknownNameError     exit 3   ... a name that is not among the known ones
     │   └── QueryError           exit 3   ... SQL that is refused
     ├── MismatchError            exit 4   what is stored and what is asked for do not belong together, or are stale
-    │   └── SchemaError          exit 4   the database's schema is older or newer than the program
+    │   └── SchemaError          exit 4   another version of the program made the database
     └── LockedError              exit 5   another process holds the database
 
 `str(error)` is one line: the place, what is wrong, the remedy.

@@ -1,7 +1,7 @@
 """The families of sufficient statistics: the few shapes that serve every metric.
 
 A metric is a function of statistics that add up over items; all metrics of one family share one wide table, so a new
-metric of a known family needs no migration.
+metric of a known family needs no change of the schema.
 
 Statistics are kept as they were given, and counted in steps: 1, or the decimal place of the finest of them. What has
 more digits than `finest_places` allows is rounded when it is counted. Sums of whole steps are exact in float64 below

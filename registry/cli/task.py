@@ -44,11 +44,11 @@ Track = Annotated[str | None, typer.Option("--track", autocompletion=names.track
     "The track it takes part in."))]
 
 
-def init(db: Db = None, wait: Wait = 60) -> None:
-    """Create the registry, unless it is there."""
+def init(db: Db = None) -> None:
+    """Create the registry, unless it exists."""
     from registry.store.session import create
 
-    target = database(db, wait)
+    target = database(db)
     say(f"{target.path}: {'created' if create(target) else 'nothing changed'}")
 
 

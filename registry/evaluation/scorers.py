@@ -42,7 +42,7 @@ def scorer(metric: Metric) -> Scorer:
 
 
 def recorded(connection: Connection) -> dict[int, dict[str, Scorer]]:
-    """What computed the scores of every run, by the metrics' names; older registries did not record it."""
+    """What computed the scores of every run, by the metrics' names; none of what a purge blanked."""
     found: dict[int, dict[str, Scorer]] = {}
     for of in entries(connection, "score"):
         found.setdefault(of.run_id, {}).update(of.details.get("scorers", {}))

@@ -10,8 +10,6 @@ from typing import Any
 from registry.errors import listed
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.leaderboards.comparison import Comparison
-from registry.significance import TESTS
-from registry.values import parse
 
 _NAMED = 5  # baselines in a sentence
 _OTHERS = " All other pairs are tested two-sided."
@@ -19,10 +17,10 @@ _OTHERS = " All other pairs are tested two-sided."
 
 def takes_observed(of: Comparison) -> bool:
     """Return whether the tests take their direction from the data."""
-    return of.alternative == OBSERVED or parse("test", TESTS, of.test).is_one_sided
+    return of.alternative == OBSERVED
 
 
-def describe_direction(of: Comparison, request: str | None, rows: Sequence[Mapping[str, Any]],
+def describe_direction(of: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
     """Say which pairs are tested one-sided and why; empty if all are tested two-sided.
 
@@ -33,12 +31,11 @@ def describe_direction(of: Comparison, request: str | None, rows: Sequence[Mappi
         names: What people call the systems.
     """
     if takes_observed(of):
-        measured = 8.7 if parse("test", TESTS, of.test).is_one_sided else 9.6
         return (f"Each test takes its direction from the data, so its error rate is up to twice {of.alpha:g} "
-                f"({measured:g} % measured at 5 %).")
+                "(8.7 % measured at 5 %).")
     if of.alternative == "two-sided":
         return ""
-    candidate = json.loads(request or "{}").get("significance", {}).get("candidate")
+    candidate = json.loads(request)["significance"].get("candidate")
     if candidate is not None:
         name = next(name for row, name in zip(rows, names, strict=True)
                     if candidate in (row["system"], f"{row['team']}/{row['system']}"))

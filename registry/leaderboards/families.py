@@ -51,9 +51,9 @@ def _items(board: str) -> str:
     return board.rpartition(", ")[0]
 
 
-def families_of(requests: Mapping[int, str | None]) -> dict[int, StoredFamily]:
+def families_of(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
     """The families of all boards of a task, from what was asked of each, by the number of the comparison."""
-    found = {number: json.loads(request or "{}").get("family", {}) for number, request in requests.items()}
+    found = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
     alone = sum(not family.get("boards") for family in found.values())
     return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), alone, len(found))
             for number, family in found.items()}

@@ -50,7 +50,7 @@ class Intervals(NamedTuple):
 NO_INTERVALS = Intervals()
 
 
-def intervals_of(of: Comparison, request: str | None, *, scores: bool) -> Intervals:
+def intervals_of(of: Comparison, request: str, *, scores: bool) -> Intervals:
     """Return the methods of the intervals of a comparison, with notes.
 
     Args:
@@ -58,15 +58,14 @@ def intervals_of(of: Comparison, request: str | None, *, scores: bool) -> Interv
         request: Its recorded request, with the methods in closed form, as JSON.
         scores: True if some score has an interval.
     """
-    asked: dict[str, Any] | None = json.loads(request or "{}").get("intervals")
-    closed = asked or {}
+    closed: dict[str, Any] = json.loads(request)["intervals"]
     test = parse("test", TESTS, of.test)
     of_scores = _in_words(closed.get("scores", ()))
     if scores and not of_scores:
         by_error = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
         of_scores = _WORDS["judged"] if by_error else f"percentiles of {of.resamples:,} resamples"
     differences = _in_words(closed.get("differences", ()))
-    if asked is not None and not differences and "no_differences" not in closed:
+    if not differences and "no_differences" not in closed:
         differences = f"interval of the test {test.name}"
     return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_notes(of, closed)))
 

@@ -10,10 +10,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Floats
-from registry.evaluation.comparing.directions import OBSERVED
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.directions import describe_direction
+from registry.leaderboards.directions import describe_direction, takes_observed
 from registry.leaderboards.families import StoredFamily, families_of, family_sentences
 from registry.leaderboards.intervals import intervals_of
 from registry.leaderboards.leaderboard import (
@@ -27,12 +26,11 @@ from registry.leaderboards.leaderboard import (
 from registry.leaderboards.sentences import sentences, separable
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
-from registry.significance import TESTS
 from registry.significance.cautions.scales import describe_scales
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
-from registry.values import name_of, parse
+from registry.values import name_of
 
 _MEAN = "Mean"  # the metric whose scores are the user's
 
@@ -84,7 +82,7 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                     **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 
-def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str | None,
+def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
                  family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     comparison, rows, decisions = of.settings, of.standings, _decisions(of)
@@ -141,9 +139,8 @@ def _decisions(of: StoredBoard) -> Decisions:
     columns["seed"] = np.ma.MaskedArray(np.full(len(a), comparison.seed), drawn)
     shared = {key: rows[0][key] for key in SHARED_KEYS} | {
         key: getattr(comparison, key) for key in ("test", "alternative", "correction", "family_size", "unit")}
-    if parse("test", TESTS, comparison.test).is_one_sided:
+    if takes_observed(comparison):
         columns.pop("alternative", None)
-        shared["alternative"] = OBSERVED
     return Decisions(a, b, columns, shared, [{key: row[key] for key in ("system", "submission", "score")}
                                              for row in rows])
 

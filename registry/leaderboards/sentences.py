@@ -42,7 +42,7 @@ _OF_RANKS: dict[Ranks, tuple[str, ...]] = {  # what conventions of ranks say, be
 
 
 def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
-              ranks: Ranks = "range", request: str | None = None) -> tuple[str, ...]:
+              ranks: Ranks = "range", request: str = "{}") -> tuple[str, ...]:
     """Say what a comparison supports.
 
     Args:
@@ -68,7 +68,7 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
     notes = Counter(pairs.columns["note"].tolist())
-    by_chance = json.loads(request or "{}").get("chance_notes", ())  # none in comparisons of earlier programs
+    by_chance = json.loads(request).get("chance_notes", ())
     gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
     if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"

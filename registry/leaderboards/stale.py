@@ -38,14 +38,6 @@ _PURGED = text("""
     JOIN team USING (team_id)
     WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
     GROUP BY ALL ORDER BY ALL""")
-_OLDER = text("""
-    SELECT DISTINCT l.task, l.test_set
-    FROM latest_comparison AS l
-    JOIN standing USING (comparison_id)
-    JOIN ranked_submission AS s USING (submission_id)
-    JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
-    WHERE :task IS NULL OR l.task = :task
-    ORDER BY ALL""")
 _SCORED_BY = text("""
     SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
     WHERE metric_id IN (
@@ -56,9 +48,8 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(_CHANGED, {"task": task}).all()
     purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
-    older = connection.execute(_OLDER, {"task": task}).all() if has_row(connection, "score WHERE step IS NULL") else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
-    found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
+    found, purged = ([row for row in rows if row.task not in blind] for rows in (found, purged))
     changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
     if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
         apart = set(unfinished(connection, task, changed)) - changed
@@ -69,9 +60,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
             *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
               for slug, test_set in sorted(apart) if slug not in blind),
             *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
-              "since the last comparison; `registry compare` brings the board up to date" for row in purged),
-            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
-              f"{remedy}" for row in older)]
+              "since the last comparison; `registry compare` brings the board up to date" for row in purged)]
 
 
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:

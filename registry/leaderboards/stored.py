@@ -36,9 +36,7 @@ _ROWS = text("""
     SELECT * FROM leaderboard WHERE task IN :tasks AND (:metric IS NULL OR metric = :metric)
     """).bindparams(bindparam("tasks", expanding=True))  # a join loses its order
 _SETTINGS = text("""
-    SELECT l.task, c.comparison_id, metric.better, c.test, CASE  -- earlier programs' one-sided tests have no direction
-            WHEN c.alternative <> 'two-sided' AND NOT contains(coalesce(c.request, ''), '"direction":') THEN 'observed'
-            ELSE c.alternative END AS alternative, c.unit, c.runs, c.alpha, c.correction,
+    SELECT l.task, c.comparison_id, metric.better, c.test, c.alternative, c.unit, c.runs, c.alpha, c.correction,
         c.resamples, c.seed, c.confidence, c.n_items, c.n_units, c.n_systems, c.family_size, c.signature,
         o.test AS overall, o.statistic, o.degrees, o.p_value, c.request ->> '$.cluster' AS "cluster", c.request
     FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
@@ -79,7 +77,7 @@ class StoredTask:
     """The leaderboards of a task, and what was asked of each of all that it has, by the number of the comparison."""
 
     boards: Sequence[StoredBoard]
-    requests: Mapping[int, str | None]
+    requests: Mapping[int, str]
 
 
 def stored_boards(connection: Connection, tasks: Sequence[str], metric: str | None = None,
@@ -96,7 +94,7 @@ def stored_boards(connection: Connection, tasks: Sequence[str], metric: str | No
     numbers = [number for of_task in rows.values() for number in of_task]
     found = connection.execute(_SETTINGS, {"tasks": list(tasks)}).all() if numbers else []
     settings = {of.comparison_id: Comparison._make(of[1:-1]) for of in found}
-    requests: dict[str, dict[int, str | None]] = {task: {} for task in tasks}
+    requests: dict[str, dict[int, str]] = {task: {} for task in tasks}
     for of in found:
         requests[of.task][of.comparison_id] = of.request
     decided = _pairs(connection, numbers, pairs)

@@ -57,9 +57,6 @@ _SCOPE = """
         JOIN system ON system.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN track ON track.track_id = s.track_id"""
-_OLDER = """
-    SELECT signature FROM released_board JOIN standing USING (comparison_id)
-    WHERE request IS NULL OR scoring_id IS NULL LIMIT 1"""
 _UNSALTED = f"SELECT signature FROM released_board WHERE NOT starts_with(digest, '{SALTED}') LIMIT 1"  # noqa: S608
 _SEVERAL = """
     SELECT submission FROM released_submission GROUP BY test_set, submission HAVING count(*) > 1
@@ -138,8 +135,8 @@ def choose(connection: Connection, task: TaskRow) -> None:
     Digests of gold, answers and statistics confirm a guess at the gold. If it is withheld, they are salted.
 
     Raises:
-        MismatchError: There is no board, one cannot be made again from what the registry holds, or the gold is withheld
-            and a signature confirms guesses at it.
+        MismatchError: There is no board, boards rest on different golds, or the gold is withheld and a signature
+            confirms guesses at it.
     """
     salted = "plain" if task.salt is None else f"'{SALTED}sha256:' || sha256('{task.salt}:' || plain)"
     with_gold = stored_manifest(task.manifest).release.gold
@@ -149,8 +146,6 @@ def choose(connection: Connection, task: TaskRow) -> None:
     remedy = "`registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():
         raise MismatchError(f"{task.slug}: there is no board to release yet; {remedy}")
-    if older := connection.exec_driver_sql(_OLDER).scalar():
-        raise MismatchError(f"{older}: an older registry made this comparison, and it cannot be made again; {remedy}")
     if not with_gold and (unsalted := connection.exec_driver_sql(_UNSALTED).scalar()):
         raise MismatchError(f"{unsalted}: its digests confirm a guess at the gold, which is withheld; "
                             f"`registry compare {task.slug}` first")

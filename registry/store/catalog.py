@@ -269,10 +269,10 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
-    """The scores of a metric that are there, by scoring; none whose statistics an older registry kept otherwise."""
+    """Return the stored scores of a metric, by scoring."""
     table = models.score
     query = select(*ScoreRow.columns()).where(
-        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)), table.c.step.is_not(None))
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
     return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}
 
 

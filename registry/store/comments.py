@@ -1,8 +1,4 @@
-"""What every table and column is: read from `comments.toml`, and kept in the database for `registry schema`.
-
-The comments belong to the program, not to a revision of the schema: like the views they are made anew after every
-upgrade, and are never migrated.
-"""
+"""What every table and column is: read from `comments.toml`, and kept in the database for `registry schema`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def compared_before(connection: Connection, *, candidate: str | None, **made: An
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
     """The number of a request, which is kept if it is new."""
-    return catalog.find_or_insert(connection, models.pair_request, asdict(request) | {"is_valid": True})
+    return catalog.find_or_insert(connection, models.pair_request, asdict(request))
 
 
 def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:

@@ -126,7 +126,7 @@ task_metric = Table(
 # behind it and the step that they are counted in; and the score of each run.
 score = Table(
     "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
-    _text("digest"), _int("run_id"), _number("step", null=True), UniqueConstraint("scoring_id", "metric_id"),
+    _text("digest"), _int("run_id"), _number("step"), UniqueConstraint("scoring_id", "metric_id"),
 )
 replicate_score = Table(
     "replicate_score", metadata, _int("scoring_id"), _int("metric_id"),
@@ -136,7 +136,7 @@ replicate_score = Table(
 
 # What was read, who did what, and where a number comes from.
 source = Table(
-    "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes", null=True),
+    "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes"),
     Column("content", LargeBinary, nullable=False), _time("created_at"),
 )
 run = Table(
@@ -146,7 +146,7 @@ run = Table(
 )
 event = Table(
     "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor", null=True), _text("action"),
-    _text("subject"), _text("details"), _text("hash", null=True), _text("salt", null=True), _text("digest", null=True),
+    _text("subject"), _text("details"), _text("hash"), _text("salt", null=True), _text("digest"),
 )
 
 # Comparisons. A pair result is keyed by the content it rests on (the statistics of A, those of B, and what was asked of
@@ -155,9 +155,8 @@ event = Table(
 pair_request = Table(
     "pair_request", metadata, _id("pair_request_id"), _text("metric"), _text("test"), _text("alternative"),
     _int("resamples"), _big("seed"), _text("interval"), _number("confidence"),
-    _text("runs"), _flag("is_valid"),
-    UniqueConstraint("metric", "test", "alternative", "resamples", "seed", "interval", "confidence", "runs",
-                     "is_valid"),
+    _text("runs"),
+    UniqueConstraint("metric", "test", "alternative", "resamples", "seed", "interval", "confidence", "runs"),
 )
 tested_statistics = Table("tested_statistics", metadata, _id("tested_statistics_id"), _text("digest"),
                           UniqueConstraint("digest"))
@@ -166,7 +165,7 @@ pair_result = Table(
     _int("statistics_b"), _text("method"), _number("difference", null=True), _number("p_value", null=True),
     _number("log10_p", null=True), _number("p_low", null=True), _number("p_high", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
-    _int("resamples", null=True), _number("statistic", null=True), _small("favours", null=True), _text("note"),
+    _int("resamples", null=True), _number("statistic", null=True), _small("favours"), _text("note"),
     _int("run_id"),
 )
 pair_interval = Table("pair_interval", metadata, _int("pair_result_id"), _number("low", null=True),
@@ -177,13 +176,13 @@ comparison = Table(
     _text("alias"), _text("test"), _text("alternative"), _text("unit"), _number("alpha"), _text("correction"),
     _int("resamples"), _big("seed"), _text("interval"), _number("confidence"),
     _int("n_items"), _int("n_units"), _int("n_systems"), _int("family_size"), _text("signature"), _int("run_id"),
-    _time("created_at"), Column("runs", String, server_default="fixed"), _text("request", null=True),
+    _time("created_at"), _text("runs"), _text("request"),
     UniqueConstraint("digest"),
 )
 comparison_pair = Table(
     "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
     _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
-    _flag("is_resolved", null=True),
+    _flag("is_resolved"),
 )
 # One test of all systems of a comparison: is there any difference among them?
 overall_result = Table(
@@ -194,15 +193,15 @@ standing = Table(
     "standing", metadata, _int("comparison_id"), _int("position"), _int("submission_id"), _int("rank", null=True),
     _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
     _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
-    Column("runs", Integer, server_default="1"), _number("run_deviation", null=True),
-    _int("scoring_id", null=True), _text("kind", null=True), _flag("late", null=True),
+    _int("runs"), _number("run_deviation", null=True),
+    _int("scoring_id", null=True), _text("kind"), _flag("late"),
 )
 
 # Studies: what was found, as JSON, and the parts of one that is not finished.
 study = Table(
     "study", metadata, _id("study_id"), _text("digest"), _text("study"), _int("task_id"), _text("subject"),
     _text("result"), _text("signature"), _int("run_id"), _time("created_at"),
-    Column("is_anonymous", Boolean, server_default="false"), UniqueConstraint("digest"),
+    _flag("is_anonymous"), UniqueConstraint("digest"),
 )
 study_part = Table("study_part", metadata, _text("digest"), _text("key"), _text("result"),
                    UniqueConstraint("digest", "key"))

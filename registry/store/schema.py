@@ -1,13 +1,11 @@
-"""The version of a database's schema, its upgrade by the migrations, and the views that go with it.
+"""The schema of a registry, and its revision.
 
-A migration's file is named by its revision, `0001_the_first_schema.py`; the highest number is the program's own schema.
+The tables are declared in `models.py`, their comments in `comments.toml`, views and macros in SQL files. `make` creates
+all of them without alembic, whose import takes 0.4 s. The migration `0001_initial.py` creates them by the same code.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -19,100 +17,42 @@ from registry.store import comments, models, views
 from registry.store.rows import driver_of
 from registry.version import __version__
 
-Touched = Mapping[str, tuple[str, ...]]  # columns that a migration rewrites or takes away, by table
+# Until release 0.2.0 every change of the schema changes this revision; `tests/store/test_schema.py` says when.
+REVISION = "0019"
 
-_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal"
 _VERSION = (
     "CREATE TABLE alembic_version (version_num VARCHAR NOT NULL, CONSTRAINT alembic_version_pkc "
     "PRIMARY KEY (version_num))")
 _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result LIMIT 0) ON TRUE"
 
 
-def migrations() -> Path:
-    """The folder of the migrations: inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    beside = package.parent / "migrations"
-    return package / "migrations" if (package / "migrations").is_dir() else beside
-
-
-@cache
-def revisions() -> list[str]:
-    """Every revision that this program knows, oldest first."""
-    return sorted(file.name.partition("_")[0] for file in (migrations() / "versions").glob("[0-9]*.py"))
-
-
-def current(connection: Connection, path: Path) -> str | None:
-    """The database's revision; None where the database is empty.
-
-    Raises:
-        InputError: The database holds something else than a registry.
-    """
-    try:  # as every opening asks: to list the tables takes longer
-        return str(connection.exec_driver_sql(_REVISION).scalar_one())
-    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are not those of a registry
-        tables = connection.exec_driver_sql(_TABLES).scalars().all()
-    if tables:
-        raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path)
-    return None
-
-
-def needs_upgrade(connection: Connection, path: Path) -> bool:
-    """Say whether the schema is older than the program's, or not there yet.
-
-    Raises:
-        SchemaError: It is newer.
-    """
-    found, known = current(connection, path), revisions()
-    if found is not None and found not in known:
-        raise SchemaError(path, f"its schema {found} is newer than this program, evalregistry {__version__}, which "
-                                f"knows {known[-1]}; upgrade the program: pip install --upgrade evalregistry")
-    return found != known[-1]
-
-
 def check(connection: Connection, path: Path) -> None:
     """Refuse a schema that is not the program's own.
 
     Raises:
-        SchemaError: It is older, or newer.
-        InputError: There is none.
+        SchemaError: Another version of the program made it.
+        InputError: The database is not a registry.
     """
-    if not needs_upgrade(connection, path):
-        return
-    found = current(connection, path)
-    if found is None:
-        raise InputError(f"an empty database; `registry init --db {path}` makes it a registry", path=path)
-    raise SchemaError(path, f"its schema {found} is older than this program's {revisions()[-1]}; upgrade it with "
-                            f"`registry init --db {path}`")
+    try:
+        found = connection.exec_driver_sql(_REVISION).scalar_one()
+    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are not those of a registry
+        raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path) from None
+    if found != REVISION:
+        raise SchemaError(path, f"another version of this program made this registry: its schema is {found}, and that "
+                                f"of evalregistry {__version__} is {REVISION}; make a new one by `registry run` of its "
+                                "manifests with another --db, or open this one with that version")
 
 
-def migrations_after(revision: str | None) -> Iterator[tuple[Touched, dict[str, str]]]:
-    """What each migration after a revision touches, oldest first: columns by table, and new names of tables."""
-    from alembic.script import ScriptDirectory
-
-    scripts = ScriptDirectory(str(migrations())).iterate_revisions("head", revision or "base")
-    for script in reversed(list(scripts)):
-        yield getattr(script.module, "changes", {}), getattr(script.module, "renames", {})
+def create(connection: Connection) -> None:
+    """Create all tables, views and macros, with their comments, in the connection's transaction."""
+    tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
+    driver_of(connection).execute(";\n".join(tables))  # all at once: each alone takes several times as long
+    comments.create(connection, models.metadata)
+    views.create(connection)
 
 
 def make(connection: Connection) -> None:
-    """Make the schema of a new registry from the models, which takes less time than all migrations one by one."""
-    views.drop(connection)  # none: it begins the transaction, without which each statement would be one
-    tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
-    revision = f"INSERT INTO alembic_version VALUES ('{revisions()[-1]}')"  # noqa: S608 - a file's name
-    driver_of(connection).execute(";\n".join([*tables, _VERSION, revision]))
-    comments.create(connection, models.metadata)
-    views.create(connection)
-
-
-def upgrade(connection: Connection) -> None:
-    """Bring the schema to the program's own, inside the connection's transaction, with its views and comments anew."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config(stdout=sys.stderr)
-    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    views.drop(connection)  # no view may stand on a column that a migration takes away
-    command.upgrade(config, "head")
-    comments.create(connection, models.metadata)
-    views.create(connection)
+    """Make the schema of a new registry, and note its revision where alembic looks for it."""
+    connection.exec_driver_sql(_VERSION)  # begins the transaction, without which each statement would be one
+    create(connection)
+    connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (REVISION,))

@@ -78,15 +78,6 @@ def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.floa
     })
 
 
-def forget_older(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
-    """Delete the statistics and scores of a metric that an older registry kept in another way."""
-    score = models.score
-    older = connection.execute(select(score.c.scoring_id).where(
-        score.c.metric_id == metric_id, score.c.scoring_id.in_(list(scoring_ids)), score.c.step.is_(None)))
-    if found := list(older.scalars()):
-        forget(connection, family, metric_id, found)
-
-
 def forget(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
     """Delete statistics and scores of a metric."""
     for table in (*models.of_family[family], models.replicate_score, models.score):

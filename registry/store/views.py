@@ -1,4 +1,4 @@
-"""The SQL views and macros: one statement per file, made anew after every upgrade, so they are never migrated.
+"""The SQL views and macros: one statement per file.
 
 A view's file `views/<order>_<view>.sql` is one SELECT, a macro's `macros/<order>_<macro>.sql` one CREATE MACRO. The
 leading comment lines say what it claims, with its sources; after a line with nothing but `--`, each `-- name: text`
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from registry.store.rows import driver_of, quoted
 
@@ -93,17 +93,6 @@ def _macro(claim: str, named: dict[str, str], statement: str) -> Macro:
     taken = [parameter.partition(" ")[0] for parameter in found[2].split(", ")]
     return Macro(found[1], claim, statement, found[3] is not None, {k: named[k] for k in taken},
                  {k: v for k, v in named.items() if k not in taken})
-
-
-def drop(connection: Connection) -> None:
-    """Drop every view and macro of the registry."""
-    here = "NOT internal AND database_name = current_database()"
-    drops = connection.execute(text(
-        f"SELECT 'VIEW', view_name FROM duckdb_views() WHERE {here} UNION ALL "  # noqa: S608
-        "SELECT DISTINCT if(function_type = 'table_macro', 'MACRO TABLE', 'MACRO'), function_name "
-        f"FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND {here}"))
-    for kind, name in drops.all():
-        connection.exec_driver_sql(f'DROP {kind} "{name}"')
 
 
 def create(connection: Connection) -> None:

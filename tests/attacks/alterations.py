@@ -64,6 +64,7 @@ DEFINITIONS = {  # by what is altered: how, and the kind of thing and the name t
     "an unknown index": ("CREATE INDEX by_name ON team (name)", "index", "by_name"),
     "an unknown column": ("ALTER TABLE standing ADD COLUMN prize VARCHAR", "table", "standing"),
     "a column of another type": ("ALTER TABLE standing ALTER wins TYPE DOUBLE", "table", "standing"),
+    "a column that may be NULL": ("ALTER TABLE standing ALTER losses DROP NOT NULL", "table", "standing"),
     "a column gone": ("ALTER TABLE standing DROP COLUMN kind", "table", "standing"),
     "a table gone": ("DROP TABLE remark", "table", "remark"),
     "another comment on a table": ("COMMENT ON TABLE system IS 'x'", "comment", "table system"),

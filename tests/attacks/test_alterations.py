@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.evaluation.verifying.faults import set_aside
 from registry.evaluation.verifying.files import verify_files
-from registry.evaluation.verifying.log import notes_on_tables, verify_log, verify_tables
+from registry.evaluation.verifying.log import verify_log, verify_tables
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES, compare_results, derive_results
 from registry.significance import Execution
@@ -232,16 +232,6 @@ def test_what_was_altered_before_a_command_stays_named(copy):
         (fault,) = verify_tables(connection)
     assert (fault.of, fault.name) == ("row", "submission")
     assert "before run" in fault.message
-
-
-def test_older_registries_are_noted_and_not_faulted(copy):
-    """A program that logged no digests of tables wrote last."""
-    with Database(copy).writing(dry_run=True) as connection:
-        connection.exec_driver_sql("UPDATE event SET details = json_object('inputs', details ->> '$.inputs') "
-                                   "WHERE action = 'end'")
-        assert list(verify_tables(connection)) == []
-        (note,) = notes_on_tables(connection)
-    assert "logged no digests of tables" in note
 
 
 @pytest.mark.parametrize("manifest", sorted(ROOT.glob("sample_data/*/task.toml")), ids=lambda path: path.parent.name)

@@ -121,7 +121,7 @@ def outcome(folder, command, arguments):
     """All that a command prints and writes, and its exit status; a traceback is one in the test."""
     with chdir(folder):
         done = CliRunner().invoke(app, [command, *arguments], catch_exceptions=False)
-    known = {"secret.txt", "registry.duckdb", "copy.duckdb", "registry.old.duckdb"}
+    known = {"secret.txt", "registry.duckdb", "copy.duckdb"}
     written = [path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name not in known]
     return done.output.encode() + b"".join(written), done.exit_code
 

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_kills_and_flips_lose_nothing():
-    """In a process of its own, since it forks: three commands are killed, some bits flipped.
+    """In a process of its own, since it forks: two commands are killed, some bits flipped.
 
     More bits are in tests/store/test_backup.py.
     """

@@ -1,4 +1,4 @@
-"""The data model, as the database tells it: everything is there, explained, and stays so after an upgrade."""
+"""The data model, as the database tells it: everything is there and explained."""
 
 import re
 import tomllib
@@ -10,7 +10,6 @@ from registry.errors import InputError, UnknownNameError
 from registry.query import data_model
 from registry.query.schema import FORMS, schema
 from registry.store import models
-from registry.store import schema as store_schema
 from registry.store.database import Database
 from tests.conftest import ROOT
 
@@ -60,17 +59,6 @@ def test_views_and_macros_are_found_wherever_they_come_from(database):
     assert found["numbers"].columns == (data_model.Column("n", "parameter", "how far"),
                                         data_model.Column("range", "column", "a number"))
     assert found["add_up"].call == "add_up(x, y)"
-
-
-def test_an_upgrade_makes_comments_anew(database):
-    before = load(database)
-    with database.writing() as connection:
-        connection.execute(text("COMMENT ON COLUMN task.slug IS 'outdated'"))
-        connection.execute(text("COMMENT ON TABLE task IS NULL"))
-    assert load(database) != before
-    with database.writing() as connection:
-        store_schema.upgrade(connection)
-    assert load(database) == before
 
 
 @pytest.mark.parametrize("form", FORMS)

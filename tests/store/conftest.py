@@ -5,15 +5,14 @@ import pytest
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.store import schema
-from registry.store.database import CONFIG, Database
+from registry.store.database import CONFIG
 from tests.label_tasks import LabelTask
 from tests.store.ten_items import GOLD, NAMES, SCORES, A, B, C
 
 
-@pytest.fixture(scope="package", params=["new", "upgraded"])
-def database(request, tmp_path_factory):
-    """The ten items in a new database, and in one whose views and macros were made anew."""
+@pytest.fixture(scope="package")
+def database(tmp_path_factory):
+    """The ten items in a database."""
     folder = tmp_path_factory.mktemp("ten")
     manifest = LabelTask(folder, GOLD, {"a": A, "b": B, "c": C}).write()
     path = folder / "registry.duckdb"
@@ -24,13 +23,6 @@ def database(request, tmp_path_factory):
                 UPDATE response SET score = ? WHERE scoring_id = scoring_named(?) AND answer_id IN (
                     SELECT answer_id FROM answer JOIN item USING (item_id) WHERE item.key = ?)""",
                 [score, NAMES["a"], item])
-        if request.param == "upgraded":
-            connection.execute("DROP VIEW pair_region; CREATE VIEW outdated AS SELECT 1")
-            connection.execute("DROP MACRO TABLE regions; CREATE MACRO outdated(x) AS TABLE SELECT x")
-            connection.execute("CREATE OR REPLACE MACRO scoring_named(wanted) AS (SELECT 0)")
-    if request.param == "upgraded":
-        with Database(path).writing() as connection:
-            schema.upgrade(connection)
     return path
 
 

@@ -1,4 +1,4 @@
-"""Macros over a database that is new or upgraded: what they find by hand, and what they refuse."""
+"""Macros: what they find by hand, and what they refuse."""
 
 import duckdb
 import pytest

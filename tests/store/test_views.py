@@ -1,4 +1,4 @@
-"""Every view on a task of ten items, against rows that are derived by hand, new and after an upgrade."""
+"""Every view on a task of ten items, against rows that are derived by hand."""
 
 import math
 

@@ -92,7 +92,7 @@ class BoardKey:
         request = self.with_unit(request)
         own = math.comb(len(self.members), 2)
         settings = request.significance
-        if settings.alternative != "two-sided" and request.has_direction and not has_one_sided(self.members, settings):
+        if settings.alternative != "two-sided" and not has_one_sided(self.members, settings):
             request = replace(request, significance=significance_with(settings, {"alternative": "two-sided"}))
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
@@ -131,8 +131,6 @@ class BoardKey:
 
 def _direction(request: Request) -> dict[str, str]:
     """Return where one-sided tests get their direction from; nothing if there are none."""
-    if not request.has_direction:
-        return {}
     if request.alternative == OBSERVED:
         return {"direction": OBSERVED}
     return {} if request.alternative == "two-sided" else {"direction": "declared"}

@@ -239,7 +239,7 @@ class Comparing:
             "family_size": self.family.n_pairs,
             "signature": signature, "run_id": self.of.journal.run_id(self.of.connection), "created_at": now(),
             "runs": settings.runs, "request": canonical_json(
-                key.asked(request) | ({"intervals": intervals.said} if request.intervals else {})
+                key.asked(request) | {"intervals": intervals.said}
                 | ({"chance_notes": notes} if (notes := self.of.chance_notes) else {}))}])
         self.of.journal.event(self.of.connection, "compare", key.task.slug, signature=signature, digest=digest,
                               late=[member.submission_id for member in board.members if member.late])

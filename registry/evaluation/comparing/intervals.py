@@ -1,7 +1,7 @@
 """Intervals of a board's scores and differences: the test's own, else those in closed form.
 
 Those of scores belong to a comparison. Those of differences that the test gives are part of a raw result, which never
-changes; others stand beside it, and are added to results of earlier programs that have none.
+changes; others are rows of a table of their own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BoardIntervals:
     @cached_property
     def scores(self) -> Floats:
         """The intervals of scores, [systems, 2]; nan where there are none."""
-        if not self._lacks_own or not self.of.request.intervals:
+        if not self._lacks_own:
             return self.own
         if self._is_judged:
             return PredictionPowered().score_intervals(self._matrix, self.of.request.settings)
@@ -74,7 +74,7 @@ class BoardIntervals:
 
     def keep_differences(self) -> None:
         """Keep the intervals of differences that are not there yet, nor the test's own, nor told by stored counts."""
-        if not self.of.request.intervals or self._refusal or self.of.test.gives_intervals(self._matrix):
+        if self._refusal or self.of.test.gives_intervals(self._matrix):
             return
         ids, first = np.unique(self.of.pairs.results["pair_result_id"], return_index=True)
         new = ~self._closed.are_counted(*self.of.pairs.canonical[first].T)

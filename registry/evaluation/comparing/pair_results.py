@@ -136,8 +136,6 @@ class BoardResults:
     @cached_property
     def sides(self) -> Ints:
         """The side that each pair is tested on as it is shown, [pairs]; see `directions.choose_sides`."""
-        if not self.request.has_direction:
-            return np.full(len(self.pairs.a), SIDES[self.settings.alternative])
         return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
     def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:

@@ -34,9 +34,7 @@ class Request:
     """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
 
     `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
-    says who computes, and `family` how many pairs share what exact p-values may cost. `intervals` in closed form are
-    for tests that give none; comparisons of earlier programs have them not. `has_direction` says that the direction of
-    one-sided tests is declared, or recorded as observed; earlier programs took it from the observed scores, unsaid.
+    says who computes, and `family` how many pairs share what exact p-values may cost.
     """
 
     significance: Significance
@@ -46,18 +44,13 @@ class Request:
     metrics: tuple[str, ...] | None = None
     execution: Execution = field(default=Execution(), compare=False)
     family: int = 1
-    intervals: bool = True
-    has_direction: bool = True
 
     @classmethod
     def recorded(cls, request: str, execution: Execution | None = None) -> Request:
         """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
         asked = json.loads(request)
-        settings = Significance.model_validate(asked["significance"])
-        is_one_sided = settings.alternative != "two-sided" or build_tests(settings)[0].is_one_sided
-        return cls(settings, {}, asked["rank_baselines"], asked.get("rank_late", True),
-                   execution=execution or Execution(), intervals="intervals" in asked,
-                   has_direction="direction" in asked or not is_one_sided)
+        return cls(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
+                   asked.get("rank_late", True), execution=execution or Execution())
 
     def ranks(self, kind: str, *, late: bool) -> bool:
         """Whether a submission has a rank, or is shown without."""
@@ -66,8 +59,7 @@ class Request:
     @property
     def alternative(self) -> str:
         """The alternative of one board's request; observed if the test takes its direction from the data."""
-        is_observed = self.has_direction and build_tests(self.significance)[0].is_one_sided
-        return OBSERVED if is_observed else self.significance.alternative
+        return OBSERVED if build_tests(self.significance)[0].is_one_sided else self.significance.alternative
 
     @property
     def seed(self) -> int:

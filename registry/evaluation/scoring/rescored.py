@@ -73,7 +73,7 @@ class Rescored:
 
 
 def _rows(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
-    """The digest and the value of scores that are kept as today, and the values of all runs, by their keys."""
+    """The digest and the value of scores, and the values of all runs, by their keys."""
     score, of_run = models.score.c, models.replicate_score.c
     values: dict[int, list[Any]] = {}
     for scoring_id, value in connection.execute(select(of_run.scoring_id, of_run.value).where(
@@ -82,4 +82,4 @@ def _rows(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) ->
         values.setdefault(scoring_id, []).append(value)
     return {(row.scoring_id, metric_id): (row.digest, row.value, values.get(row.scoring_id, []))
             for row in connection.execute(select(score.scoring_id, score.digest, score.value).where(
-                score.metric_id == metric_id, score.scoring_id.in_(list(scoring_ids)), score.step.is_not(None)))}
+                score.metric_id == metric_id, score.scoring_id.in_(list(scoring_ids))))}

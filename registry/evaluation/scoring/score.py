@@ -64,7 +64,6 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
         if not missing:
             continue
         for row in metrics:
-            statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
             rescored.replace(row, [member.scoring_id for member in members
                                    if (member.scoring_id, row.metric_id) in again])
         wanted = [Wanted(member.name, ScoringRow(member.scoring_id, member.submission_id, test_set.gold_revision_id,

@@ -13,7 +13,7 @@ from registry.store import catalog
 from registry.values import parse
 
 _SCORES = text("""
-    SELECT scoring.scoring_id, score.value, score.step, score.run_id, run.code_version AS version
+    SELECT scoring.scoring_id, score.value, score.run_id, run.code_version AS version
     FROM score JOIN scoring USING (scoring_id) JOIN run ON run.run_id = score.run_id
     WHERE metric_id = :metric AND gold_revision_id = (
         SELECT gold_revision_id FROM test_set WHERE test_set_id = :test_set)""")
@@ -30,7 +30,6 @@ class StaleScore:
     Attributes:
         task, test_set, submission: Whose; `submission` is `team/system@version`, `metric` the alias.
         why: In words.
-        known: Whether the cause is known; else it is only not recorded what computed it.
         value: The score that there is, or that an earlier gold gave; None where there is none.
         scoring_id, metric_id: Its keys.
     """
@@ -40,14 +39,13 @@ class StaleScore:
     submission: str
     metric: str
     why: str
-    known: bool
     value: float | None
     scoring_id: int
     metric_id: int
 
 
 def stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
-    """The scores of a task that are missing, of other code than today's, or of an older registry."""
+    """The scores of a task that are missing, or of other code than today's."""
     runs = recorded(connection)
     for test_set in catalog.test_sets(connection, task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
@@ -58,18 +56,14 @@ def stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
             now = scorer(parse("metric", METRICS, metric.name))
             for member in members:
                 row, former = there.get(member.scoring_id), earlier.get(member.submission_id)
-                known = True
                 if row is None:
                     why = "not scored yet" if former is None else \
                         f"the gold was revised since revision {former.revision}, which it was scored by"
-                elif row.step is None:
-                    why = "an older registry rounded decimals in another way"
                 elif (before := runs.get(row.run_id, {}).get(metric.name)) is None:
-                    known = False
-                    why = f"evalregistry {row.version}, which computed it, did not record by what code"
+                    why = f"the log does not say by what code evalregistry {row.version} computed it"
                 elif not (why := difference(before, now)):
                     continue
                 last = former if row is None else row
                 task, of_set, submission = member.name.split("/", 2)
-                yield StaleScore(task, of_set, submission, metric.alias, why, known,
+                yield StaleScore(task, of_set, submission, metric.alias, why,
                                  None if last is None else last.value, member.scoring_id, metric.metric_id)

@@ -134,7 +134,7 @@ def _of_task(manifest: bytes) -> str:
     """What a manifest says of its task, without comments and submissions; nothing where it cannot be read any more."""
     try:
         return stored_form(read_manifest(manifest, ""))
-    except ManifestError:  # of an older program, or what an earlier purge left
+    except ManifestError:  # as of what an earlier purge left
         return ""
 
 

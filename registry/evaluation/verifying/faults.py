@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from registry.errors import clipped
-from registry.provenance import Code, code, environment
+from registry.provenance import environment
 from registry.store import models
 
 Kind = Literal["damaged", "altered", "missing", "surplus", "stale", "rounded"]
@@ -164,17 +164,14 @@ def runs_elsewhere(connection: Connection) -> dict[int, str]:
         except ValueError:  # altered, as the log's chain tells
             there = {}
         if differing := [f"{name} {before or 'unknown'} (here {now or 'unknown'})"
-                         for name, before, now in _settings(there, here, run) if before != now]:
+                         for name, before, now in _settings(there, here) if before != now]:
             found[int(run.run_id)] = ", ".join(differing)
     return found
 
 
-def _settings(there: dict[str, str], here: dict[str, str], run: Row[Any]) -> Iterator[tuple[str, Any, Any]]:
+def _settings(there: dict[str, str], here: dict[str, str]) -> Iterator[tuple[str, Any, Any]]:
     """Yield the name of each setting that numbers depend on, with its value in a run and here."""
-    if "code" in there:
-        yield "evalregistry's code", there["code"], here["code"]
-    else:  # earlier programs recorded only their version and revision
-        yield "evalregistry", Code(run.code_version, run.code_revision, run.code_dirty), code()
+    yield "evalregistry's code", there.get("code"), here["code"]
     yield "python", _minor(there.get("python", "")), _minor(here["python"])
     for name in _ARITHMETIC:
         yield name, there.get(name), here.get(name)

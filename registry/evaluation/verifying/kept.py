@@ -31,22 +31,22 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
         yield Fault("missing", "log", task.slug, "the log does not say that this task was declared")
         return
     last = logged[-1]
-    if last.get("normalized", task.manifest_digest) != task.manifest_digest or last["version"] != task.version:
+    if last["normalized"] != task.manifest_digest or last["version"] != task.version:
         yield Fault("altered", "task", task.slug, "its manifest is not the one that the log names last")
     seeds = [entry["seed"] for entry in logged if entry.get("seed") is not None]
     if seeds and seeds[-1] != task.seed:
         yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
     signed = {signature: found for signature, *found in connection.exec_driver_sql(
-        "SELECT signature, result, coalesce(is_anonymous, FALSE), study, subject, digest FROM study WHERE task_id = ?",
+        "SELECT signature, result, is_anonymous, study, subject, digest FROM study WHERE task_id = ?",
         (task.task_id,))}
     for entry in _logged(connection, "study", task.slug):
         if (kept := signed.pop(entry["signature"], None)) is None:
             yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
             continue
         result, is_anonymous, *row = kept
-        if entry.get("row", digest_json(row)) != digest_json(row):
+        if entry["row"] != digest_json(row):
             yield Fault("altered", "study", entry["signature"], "its kind, subject or digest is not the one of the log")
-        if entry.get("result", digest_json(result)) != digest_json(result):
+        if entry["result"] != digest_json(result):
             yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
         if entry.get("is_anonymous", False) != is_anonymous:
             yield Fault("altered", "study", entry["signature"],

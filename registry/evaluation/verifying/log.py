@@ -17,7 +17,7 @@ from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
 from registry.store.log.journal import BLANK, digest_of_inputs, digest_of_run, digest_of_words, entries, link
-from registry.store.log.table_digests import LAYOUT, columns_of, table_digests
+from registry.store.log.table_digests import columns_of, table_digests
 
 
 @dataclass
@@ -98,8 +98,7 @@ def _verify_words(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], bl
     if row["action"] != "end" or row["salt"] is None or row["run_id"] not in runs:
         return
     run = runs[row["run_id"]]
-    known = digest_of_inputs(run.salt, run.inputs), digest_json(run.inputs)  # earlier programs did not salt it
-    if not any(of_inputs in row["details"] for of_inputs in known):
+    if digest_of_inputs(run.salt, run.inputs) not in row["details"]:
         yield Fault("altered", "run", str(row["run_id"]), "its inputs are not those that the log names")
 
 
@@ -113,19 +112,11 @@ def verify_tables(connection: Connection) -> Iterator[Fault]:
     for run_id, ended_at in connection.execute(select(models.run.c.run_id, models.run.c.ended_at)):
         if ended.get(run_id) and ended[run_id] != str(ended_at):
             yield Fault("altered", "run", str(run_id), f"it ended at {ended_at}, and at {ended[run_id]} in the log")
-    if last is not None and last.details.get("layout") == LAYOUT:
+    if last is not None and "tables" in last.details:  # else it was blanked
         digests = table_digests(connection)
-        for table in sorted(table for table in digests if digests[table] != last.details["tables"][table]):
+        for table in sorted(table for table in digests if digests[table] != last.details["tables"].get(table)):
             yield Fault("altered", "row", table, f"{_ROW} after run {last.run_id}: {', '.join(columns_of(table))} have "
                                                  "another digest in the log")
-
-
-def notes_on_tables(connection: Connection) -> Iterator[str]:
-    """Report that an older program wrote last, which logged no digests of tables."""
-    ends = [of.details.get("layout") for of in entries(connection, "end")]
-    if not ends or ends[-1] != LAYOUT:
-        yield ("another version of the program wrote last and logged no digests of tables, so numbers of runs, times "
-               "and flags were not verified; the next command that writes logs them")
 
 
 _ROW = "another program altered, added or removed a row"
@@ -138,9 +129,7 @@ _MADE = {  # what every row that a run wrote leaves in the log: the table, what 
 def _unlogged(connection: Connection) -> Iterator[Fault]:
     """Rows whose run logged nothing of their kind: the end of the log was cut, or they were put in by hand."""
     for run_id in connection.exec_driver_sql("""
-            SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event)
-                AND run_id > (SELECT min(run_id) FROM event WHERE action = 'end')
-            ORDER BY run_id""").scalars():  # older programs did not log the end of each run
+            SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event) ORDER BY run_id""").scalars():
         yield Fault("surplus", "run", str(run_id), "no entry of the log belongs to it")
     for table, (what, name, action) in _MADE.items():
         for row in connection.exec_driver_sql(f"""
@@ -154,7 +143,7 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
     """Compare the run, signature, digest and late systems of each comparison with what its run logged."""
     logged = {(of.run_id, of.details["digest"]): of.details for of in entries(connection, "compare")
               if "digest" in of.details}
-    older = {of.run_id for of in entries(connection, "compare") if "digest" not in of.details}  # or blanked
+    blanked = {of.run_id for of in entries(connection, "compare") if "digest" not in of.details}
     late: dict[int, list[int]] = {}
     for comparison_id, submission_id in connection.exec_driver_sql(
             "SELECT comparison_id, submission_id FROM standing WHERE late ORDER BY position"):
@@ -163,11 +152,11 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
             "SELECT comparison_id, run_id, signature, digest FROM comparison ORDER BY comparison_id"):
         name, details = row.signature.rpartition("|")[2], logged.get((row.run_id, row.digest))
         if details is None:
-            if row.run_id not in older:
+            if row.run_id not in blanked:
                 yield Fault("altered", "comparison", name, "its run or its digest is not the one of the log")
         elif details["signature"] != row.signature:
             yield Fault("altered", "comparison", name, f"its signature is {details['signature']} in the log")
-        elif details.get("late") not in (None, late.get(row.comparison_id, [])):
+        elif details.get("late") != late.get(row.comparison_id, []):
             yield Fault("altered", "standing", name, "the systems that were late are not those of the log")
 
 
@@ -175,7 +164,7 @@ def with_places_of_purged(connection: Connection) -> set[int]:
     """The comparisons that cannot be made again, since a team that took part was purged, or that say so."""
     return set(connection.exec_driver_sql(
         "SELECT comparison_id FROM standing JOIN comparison USING (comparison_id) "
-        "WHERE scoring_id IS NULL AND request IS NOT NULL").scalars())
+        "WHERE scoring_id IS NULL").scalars())
 
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
@@ -183,8 +172,7 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
     purged, kept, rows = dict[str, str](), dict[int, str](), dict[str, str]()
     for of in entries(connection, "purge"):
         purged[of.subject] = of.details["tombstone"]
-        if "rows" in of.details:  # not of older programs
-            rows[of.subject] = of.details["rows"]
+        rows[of.subject] = of.details["rows"]
         kept |= {int(number): digest for number, digest in of.details["comparisons"].items()}
     for row in connection.exec_driver_sql("""
             SELECT tombstone.*, coalesce(task.slug || '/', '') || tombstone.name AS subject, team.name AS team,
@@ -195,7 +183,7 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
             yield Fault("surplus", "tombstone", row.subject, "the log does not say that this team was purged")
         elif logged != digest_of_tombstone(row) or row.team != row.name:
             yield Fault("altered", "tombstone", row.subject, "it is not the one that the log names")
-        elif rows.get(row.subject) not in (None, digest_of_rows(connection, row.team_id)):
+        elif rows[row.subject] != digest_of_rows(connection, row.team_id):
             yield Fault("altered", "tombstone", row.subject,
                         "its systems and submissions are not as the purge left them")
         if row.scorings:

@@ -43,8 +43,7 @@ _OF_COMPARISON = """
     JOIN {stored}comparison AS c USING (comparison_id)"""
 _INTERVALS = """
     SELECT c.digest, p.position, i.low, i.high FROM {stored}comparison_pair AS p
-    JOIN {stored}comparison AS c USING (comparison_id) LEFT JOIN {stored}pair_interval AS i USING (pair_result_id)
-    WHERE contains(c.request, '"intervals":')"""  # of earlier programs' comparisons there were none
+    JOIN {stored}comparison AS c USING (comparison_id) LEFT JOIN {stored}pair_interval AS i USING (pair_result_id)"""
 # What a release says of itself has digests without the salt that they were made with.
 _COMPARISONS = """
     SELECT * EXCLUDE (comparison_id, run_id, created_at, sequence, signature, request),
@@ -106,10 +105,10 @@ def _families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[An
             yield sorted(rows, key=lambda row: places.get(row["board"], 0))
 
 
-def _family(request: str | None) -> str:
+def _family(request: str) -> str:
     """What stands for the boards that a comparison was corrected together with; empty where it was alone."""
     try:
-        family = json.loads(request or "{}").get("family")
+        family = json.loads(request).get("family")
     except (ValueError, AttributeError):  # what is damaged is told where the comparison is made again
         return ""
     return "" if family is None else canonical_json(family)
@@ -161,7 +160,7 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
         WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
     family = asked.get("family")
-    salt = task.salt if row["digest"].startswith(SALTED) else None  # older comparisons have none
+    salt = task.salt if row["digest"].startswith(SALTED) else None  # what was compared before the task got one has none
     return BoardKey(replace(task, version=asked["task_version"], salt=salt), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,

@@ -25,20 +25,12 @@ from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
 
-# A family may have two tables: before migration 0012 whole numbers stood among the decimals.
-_BY_FAMILY = {family: [table.name for table in tables] for family, tables in models.of_family.items()}
-TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
+_STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
+TABLES = ("response", "remark", "score", "replicate_score", *_STATISTICS)
 
 _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
-# Of scorings from before the log told that a command ended (migration 0013), none is expected where no such one has
-# any: before migration 0010 nothing was remarked on.
-_REMARKS = """(
-    WITH earlier AS (SELECT scoring_id FROM scoring
-        WHERE run_id NOT IN (SELECT run_id FROM event WHERE action = 'end'))
-    FROM remark WHERE scoring_id NOT IN (FROM earlier)
-    OR EXISTS (FROM stored_remark SEMI JOIN earlier USING (scoring_id)))"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
          "remark": ("scoring_id", "replicate", "category", "message")}
 
@@ -78,10 +70,10 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
 
 
 def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
-    """The metrics that a scoring has scores by; what an older registry kept in another way is left out."""
+    """The metrics that a scoring has scores by."""
     found = connection.exec_driver_sql("""
         SELECT metric.name AS alias, FALSE, metric.* FROM stored_score JOIN metric USING (metric_id)
-        WHERE scoring_id = ? AND step IS NOT NULL ORDER BY metric_id""", (scoring_id,))
+        WHERE scoring_id = ? ORDER BY metric_id""", (scoring_id,))
     return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, found)}
 
 
@@ -105,22 +97,19 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
     found = {"response": differences(connection, _of(before), after, keys)}
     for table in ("remark", "score", "replicate_score"):
         left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
-        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table != "remark"),  # noqa: S608
-                                   f"SELECT {left_out} FROM {_REMARKS if table == 'remark' else table}",  # noqa: S608
-                                   _KEYS[table])
+        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}"),  # noqa: S608
+                                   f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
     held = filled(connection, [side + table for side in ("stored_", "") for table in TABLES])
-    for family, tables in _BY_FAMILY.items():
-        if held.isdisjoint(side + table for side in ("stored_", "") for table in tables):
-            continue
-        before, after = (" UNION ALL ".join(f"FROM {side}{table}" for table in tables) for side in ("stored_", ""))
-        found[family] = differences(
-            connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
-            after, ("scoring_id", "metric_id", "replicate", "item_id"))
+    for table in _STATISTICS:
+        if not held.isdisjoint({f"stored_{table}", table}):
+            found[table] = differences(
+                connection, f"FROM stored_{table} SEMI JOIN score USING (scoring_id, metric_id)",
+                f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
     others = runs_elsewhere(connection)
     elsewhere = {scoring_id: others[run_id] for scoring_id, run_id in connection.exec_driver_sql(
         "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
-        of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
+        of = "statistics" if table in _STATISTICS else table.replace("_", " ")
         for scoring_id, of_scoring in all_of_them.items():
             some = [one for one in of_scoring if (scoring_id, one.key.get("metric_id")) not in stale]
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
@@ -158,7 +147,6 @@ def _of_other_code(connection: Connection, metrics: Mapping[int, str]) -> dict[t
     return found
 
 
-def _of(query: str, *, older: bool = False) -> str:
-    """The rows of the scorings that were derived again, without scores that an older registry kept in another way."""
-    also = " SEMI JOIN (FROM stored_score WHERE step IS NOT NULL) USING (scoring_id, metric_id)" if older else ""
-    return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id){also}"  # noqa: S608
+def _of(query: str) -> str:
+    """The rows of the scorings that were derived again."""
+    return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id)"  # noqa: S608

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, select
 
-from registry.errors import RegistryError, UnknownNameError, counted
+from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.definitions import KINDS, PUBLIC, can_go_on, verify_definitions
@@ -29,7 +29,6 @@ from registry.evaluation.verifying.kept import (
 )
 from registry.evaluation.verifying.log import (
     notes_on_purges,
-    notes_on_tables,
     verify_log,
     verify_tables,
     verify_tombstones,
@@ -123,10 +122,6 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
             verified.count("comparison", len(of_task))
         with _going_on(verified, "comparison", "all"):
             verified.faults += compare_results(connection, [number for number, _ in chosen])
-    if older := _number(connection, "stored_comparison WHERE request IS NULL" if chosen else
-                        "comparison WHERE request IS NULL"):
-        verified.notes.append(f"{counted(older, 'comparison')} of an older registry cannot be made again: what was "
-                              "asked for was not recorded; `registry compare` after `registry score` records new ones")
     return verified
 
 
@@ -150,7 +145,7 @@ def _verify_log(connection: Connection, head: str | None, verified: Verified) ->
         verified.faults += verify_log(connection, head)
         verified.faults += verify_tables(connection)
         verified.faults += verify_tombstones(connection)
-        verified.notes += [*notes_on_tables(connection), *notes_on_purges(connection)]
+        verified.notes += notes_on_purges(connection)
     verified.count("entry of the log", _number(connection, "event"))
     if head is None:
         verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
@@ -248,7 +243,7 @@ def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
     """The comparisons that are made again, each with its task."""
     found = connection.exec_driver_sql("""
         SELECT comparison_id, task_id, signature FROM comparison JOIN test_set USING (test_set_id)
-        WHERE request IS NOT NULL ORDER BY comparison_id""").all()
+        ORDER BY comparison_id""").all()
     if results in ("all", "none"):
         return [(row[0], row[1]) for row in found] if results == "all" else []
     if results.isdecimal() and len(results) < 8:

@@ -136,13 +136,11 @@ def _statistics(connection: Connection, state: State, gold: Mapping[str, Item]) 
     """The statistics of every system of a state on the items of its board, by the system's name."""
     family, metric_id, scorings = "", 0, dict[str, int]()
     for row in connection.execute(text("""
-            SELECT metric.family, metric.metric_id, team.name || '/' || system.name AS system, scoring.scoring_id
+            SELECT metric.family, metric.metric_id, team.name || '/' || system.name AS system, standing.scoring_id
             FROM comparison JOIN metric USING (metric_id) JOIN standing USING (comparison_id)
             JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
-            JOIN scoring ON scoring.submission_id = submission.submission_id
-                AND scoring.gold_revision_id = comparison.gold_revision_id
-                AND (standing.scoring_id IS NULL OR standing.scoring_id = scoring.scoring_id)
-            WHERE comparison_id = :id ORDER BY scoring.scoring_id"""), {"id": state.comparison_id}):
+            WHERE comparison_id = :id AND standing.scoring_id IS NOT NULL
+            ORDER BY standing.scoring_id"""), {"id": state.comparison_id}):
         family, metric_id, scorings[row.system] = row.family, row.metric_id, row.scoring_id
     columns = FAMILIES[family].columns if family else ()
     named, joins = ", ".join(f"s.{name}" for name in columns), ""

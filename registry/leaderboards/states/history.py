@@ -127,7 +127,7 @@ def _state(connection: Connection, row: Any) -> State:
         rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
         shown=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
         for of in stood}
-    asked = json.loads(row.request or "{}").get("significance", {})
+    asked = json.loads(row.request)["significance"]
     family = asked.get("family", "board")
     family = family if isinstance(family, str) else "; ".join(family)
     settings = {name: getattr(row, name) for name in SETTINGS if name not in ("strata", "family", "candidate")} | {

@@ -1,15 +1,12 @@
--- Releases of earlier programs have no alternative of pairs: it was the board's, of A and B as they are listed.
 CREATE TEMP TABLE sided_pair AS
-SELECT p.* REPLACE (CASE coalesce(p.alternative, board.alternative)
+SELECT * REPLACE (CASE alternative
         WHEN 'greater' THEN if(is_swapped, 'less', 'greater')
         WHEN 'less' THEN if(is_swapped, 'greater', 'less')
         ELSE 'two-sided'
     END AS alternative)
-FROM (FROM data_pairs UNION ALL BY NAME SELECT NULL::VARCHAR AS alternative WHERE FALSE) AS p
-JOIN data_boards AS board USING (board);
-INSERT INTO pair_request (pair_request_id, metric, test, alternative, resamples, seed, "interval", confidence, runs,
-    is_valid)
-SELECT row_number() OVER (), *, TRUE
+FROM data_pairs;
+INSERT INTO pair_request (pair_request_id, metric, test, alternative, resamples, seed, "interval", confidence, runs)
+SELECT row_number() OVER (), *
 FROM (
     SELECT DISTINCT metric.name, b.test, p.alternative, b.resamples, b.seed, b."interval", b.confidence, b.runs
     FROM sided_pair AS p

@@ -11,7 +11,7 @@
 -- alternative: two-sided, greater (A is better) or less; observed: one-sided, in the direction of the difference
 -- p_adjusted: over all pairs of the family, which request and signature of the board tell
 -- is_significant: whether A is better at the level of the board
--- is_resolved: whether the error of random draws leaves no doubt of that; NULL where it was not asked
+-- is_resolved: whether the error of random draws leaves no doubt of that
 -- method: how the p-value came about: exact, ideal, monte-carlo, asymptotic, ...
 -- log10_p: the p-value's logarithm, also where it is too small for p_value
 -- p_low: the lower end of the p-value's own interval, where it was drawn

@@ -15,7 +15,7 @@ from registry.store.hiding.concealment import concealed_of
 
 # The hash of an entry covers all before it, so that it also tells two registries apart.
 _LAST = text("""
-    SELECT split_part(subject, '/', 1) AS task, max(event_id) || ' ' || arg_max(coalesce(hash, ''), event_id) AS entry
+    SELECT split_part(subject, '/', 1) AS task, max(event_id) || ' ' || arg_max(hash, event_id) AS entry
     FROM event WHERE action <> 'end' GROUP BY ALL""")
 
 

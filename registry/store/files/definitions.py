@@ -40,7 +40,8 @@ _LISTS = {  # by kind of thing: DuckDB's function, and the columns of the name a
     "schema": ("schemas", "schema_name", "sql, internal"),
 }
 _COLUMNS = f"""
-    SELECT {_PLACE}, table_name, column_name, data_type, column_default
+    SELECT {_PLACE}, table_name, column_name, data_type, column_default,
+        CASE WHEN is_nullable THEN 'NULL' ELSE 'NOT NULL' END
     FROM system.main.duckdb_columns()"""  # noqa: S608
 _CONSTRAINTS = f"SELECT {_PLACE}, table_name, constraint_text FROM system.main.duckdb_constraints()"  # noqa: S608
 _COMMENTS = {  # by kind of thing: DuckDB's function, the column of the name, and that of a part with its own comment
@@ -126,7 +127,7 @@ def blaming(connection: Connection, path: Path) -> Iterator[None]:
         found = []
         with suppress(duckdb.Error):  # the block's error says more
             driver = driver_of(connection).duplicate()
-            if driver.execute("FROM main.alembic_version").fetchall() == [(schema.revisions()[-1],)]:
+            if driver.execute("FROM main.alembic_version").fetchall() == [(schema.REVISION,)]:
                 found = [of for of in alterations(driver) if of.kind != "comment"]
         if not found or isinstance(error, RegistryError):
             raise
@@ -176,7 +177,6 @@ def _definitions(driver: Any) -> Definitions:
             found[_key("table", place, name)] = []
     for query in (_COLUMNS, _CONSTRAINTS):
         for database, place, name, *column in driver.execute(query).fetchall():
-            # Older migrations left out NOT NULL, and verify looks at what rows hold.
             if database not in _NOT_OF_FILE and (key := _key("table", place, name)) in found and column != ["NOT NULL"]:
                 found[key].append(" ".join(map(str, column)))
     for kind in _LISTS:

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, RootTransaction, Row, select
 from registry.identity import canonical_json, digest_json
 from registry.provenance import code, environment
 from registry.store import models
-from registry.store.log.table_digests import LAYOUT, table_digests
+from registry.store.log.table_digests import table_digests
 from registry.store.rows import insert, insert_many
 
 _OF_RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
@@ -101,7 +101,7 @@ class Journal:
             connection.execute(run.update().where(of_run).values(ended_at=ended, inputs=inputs))
             salt = connection.execute(select(run.c.salt).where(of_run)).scalar_one()
             self.event(connection, "end", self.command, inputs=digest_of_inputs(salt, inputs), ended_at=str(ended),
-                       layout=LAYOUT, tables=table_digests(connection),
+                       tables=table_digests(connection),
                        **({"altered": self._altered} if self._altered else {}))
 
 
@@ -166,14 +166,14 @@ def entries(connection: Connection, *actions: str, subject: str | None = None) -
 
 
 def altered_tables(connection: Connection) -> list[str]:
-    """Return the tables that are not as the last command left them; none if it logged no digests of these columns."""
+    """Return the tables that are not as the last command left them; none if no command has ended yet."""
     event = models.event.c
     details = connection.execute(select(event.details).where(event.action == "end").order_by(
         event.event_id.desc()).limit(1)).scalar()
-    last = json.loads(details or "{}")
-    if last.get("layout") != LAYOUT:
+    logged = json.loads(details or "{}").get("tables")
+    if logged is None:
         return []
-    return [table for table, digest in table_digests(connection).items() if last["tables"][table] != digest]
+    return [table for table, digest in table_digests(connection).items() if logged.get(table) != digest]
 
 
 def new_salt() -> str:

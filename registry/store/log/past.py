@@ -12,7 +12,6 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from registry.errors import counted
 from registry.store import models
 from registry.store.log.journal import Entry, entries
 
@@ -67,14 +66,14 @@ def set_back_gold(connection: Connection, entry: int) -> None:
             {"subject": of.subject, "digest": of.details.get("digest")})
 
 
-def set_back_submissions(connection: Connection, entry: int) -> list[str]:
-    """Give every submission the properties that it had; says of which of them the log does not know."""
+def set_back_submissions(connection: Connection, entry: int) -> None:
+    """Give every submission the properties that it had."""
     told: dict[str, dict[str, Any]] = {}
     for of in until(connection, entry, "submission-added", "submission-changed"):
         told.setdefault(of.subject, {}).update(
             {key: value for key, value in of.details.items() if key in _OF_SUBMISSION})
     if not told:
-        return []
+        return
     ids = dict(map(tuple, connection.execute(text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version,
             submission_id
@@ -84,22 +83,16 @@ def set_back_submissions(connection: Connection, entry: int) -> list[str]:
     for name, values in told.items():
         if name in ids and values:
             connection.execute(table.update().where(table.c.submission_id == ids[name]).values(**values))
-    unknown = [name for name, values in told.items() if name in ids and len(values) < len(_OF_SUBMISSION)]
-    return [f"{counted(len(unknown), 'submission')} of an older registry, such as {unknown[0]}: what it was declared "
-            "to be then is not known, and shown as it is now"] if unknown else []
 
 
 def set_back_comparisons(connection: Connection, entry: int) -> None:
     """Put the comparisons of every board into the order in which they had been asked for."""
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
-    made: dict[str, int] = {}  # the latest of each signature, for entries that name no digest
     sequence: dict[int, int] = {}
     for of in _said(connection, "compare", "compare-again", "board-retired"):
-        number = by_digest.get(of.details.get("digest", ""), made.get(of.details.get("signature", "")))
+        number = by_digest.get(of.details["digest"])
         if number is not None and of.event_id <= entry:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id
-            if of.action == "compare":
-                made[of.details.get("signature", "")] = number
     if sequence:
         rows = [f"({number}, {place})" for number, place in sequence.items()]
         connection.exec_driver_sql(

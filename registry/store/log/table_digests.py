@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from sqlalchemy import BigInteger, Boolean, Connection, DateTime, Integer, SmallInteger
 
-from registry.identity import digest_json
 from registry.store import models
 
 _SAFE = (BigInteger, Boolean, DateTime, Integer, SmallInteger)  # types of columns that nothing can be guessed from
@@ -37,9 +36,6 @@ def columns_of(table: str) -> list[str]:
         return []
     return [column.name for column in models.metadata.tables[table].columns
             if isinstance(column.type, _SAFE) or column.name in _TEXTS[table]]
-
-
-LAYOUT = digest_json({table: columns_of(table) for table in _TEXTS})[:len("sha256:") + _LENGTH]
 
 
 def table_digests(connection: Connection) -> TableDigests:

@@ -1,1 +1,1 @@
-"""Copies of whole files: backups, upgrades, purges."""
+"""Copies of whole files: backups and purges."""

@@ -1,6 +1,5 @@
 """One-sided tests take a direction that is declared before the data are seen: a candidate, or baselines."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,19 +7,13 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
-from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.directions import SIDES, choose_sides
-from registry.evaluation.comparing.settings import declared_request
 from registry.manifest import Significance
 from registry.provenance import parse_signature
 from registry.reports.methods import methods
 from registry.significance import TESTS, Settings
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
-from registry.store import catalog
-from registry.store.database import Database
-from registry.store.log.journal import Journal
 from registry.store.row_types import Member
-from registry.store.session import writing
 from tests.significance.matrices import matrix
 
 BASELINE = '[[submit]]\nfile = "base.tsv"\nsystem = "base"\nkind = "baseline"'
@@ -249,24 +242,6 @@ def test_berg_kirkpatrick_says_that_its_direction_is_observed(many, registry, sc
     assert {r["alternative"] for r in registry("pairs", "--format", "json").json} == {"observed"}
     assert "takes its direction from the data" in registry(
         "compare", "--alternative", "greater", "--candidate", "s1", exit_code=3).stderr
-    registry("verify")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("asked", [GREATER, {"test": BERG_KIRKPATRICK, "resamples": 200}])
-def test_one_sided_comparisons_of_earlier_programs_say_so_and_are_verified(based, registry, scored, asked):
-    """They took the direction from the observed scores, and recorded nothing about it."""
-    task, _ = based
-    scored(task)
-    journal = Journal("compare", asked)
-    with writing(Database("registry.duckdb"), journal) as session:
-        (row,) = catalog.tasks(session.connection)
-        compare(session.connection, journal, row, replace(declared_request(row, asked), has_direction=False))
-    registry("verify")
-    assert "so its error rate is up to twice 0.05" in " ".join(registry("board", "--format", "table").stdout.split())
-    older = registry("board", "--format", "json").json[0]["signature"]
-    registry("compare", *(part for name, value in asked.items() for part in (f"--{name}", value)))
-    assert registry("board", "--format", "json").json[0]["signature"] != older
     registry("verify")
 
 

@@ -1,10 +1,8 @@
 """Bootstraps that no resample reaches, from the test to the board: no p-value, no win, and a reason everywhere."""
 
-import duckdb
 import pytest
 
 from tests.evaluation.tables import manifest
-from tests.store.older import back_to
 
 GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
 REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
@@ -46,21 +44,3 @@ def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, scored, f
     known = pairs(registry)
     least = min(p for row in known.values() if (p := row["p_value"]) is not None)
     assert [row["p_adjusted"] for row in known.values() if row["p_value"] == least] == [pytest.approx(3 * least)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("stored", [
-    "p_value = 0, log10_p = '-infinity'", "p_value = 1 / 501, log10_p = -2.7, method = 'monte-carlo', resamples = 500"])
-def test_what_an_older_program_found_is_computed_anew(registry, scored, few, tmp_path, stored):
-    """What it stored stays, under a request that is not asked again."""
-    scored(few())
-    path = str(tmp_path / "registry.duckdb")
-    with duckdb.connect(path) as connection:
-        connection.execute(f"UPDATE pair_result SET {stored} WHERE p_value IS NULL")
-        back_to(connection, "0006")
-    registry("init")
-    assert "comparisons: 1 made; pairs: 1 tested, 2 known" in registry("run", few()).stderr
-    assert pairs(registry)["best", "near"]["p_value"] is None
-    with duckdb.connect(path) as connection:
-        old = "SELECT count(p_value) FROM pair_result JOIN pair_request USING (pair_request_id) WHERE NOT is_valid"
-        assert connection.execute(old).fetchall() == [(1,)]

@@ -4,12 +4,10 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
-import duckdb
 import numpy as np
 import pytest
 from scipy import stats
 
-from registry.store.database import CONFIG
 from tests.evaluation.tables import manifest
 from tests.thorough import keep_each
 
@@ -89,22 +87,6 @@ def test_a_system_with_all_digits_changes_no_other_pair(registry, tmp_path, deci
         "pairs", "t", "--format", "json", "--db", "anew.duckdb").json}
     for pair, row in after.items():
         assert (anew[pair]["p_value"], anew[pair]["difference"]) == (row["p_value"], row["difference"])
-
-
-def test_scores_of_an_older_registry_are_stale_until_they_are_computed_anew(registry, tmp_path, decimals):
-    """It kept them as multiples of 2^-30, and no step."""
-    registry("run", write(tmp_path / "t", **decimals))
-    new = columns(registry, "SELECT system, item, score FROM item_score ORDER BY ALL")
-    with duckdb.connect("registry.duckdb", config=CONFIG) as connection:
-        connection.execute("UPDATE score SET step = NULL, digest = 'sha256:old'")
-        connection.execute("UPDATE statistics_ratio_decimal SET numerator = round(numerator * 2^30) / 2^30")
-    assert "t/test: scores are of an older registry" in registry("board", "t").stderr
-    assert "`registry score` does it" in registry("compare", "t", exit_code=4).stderr
-    assert "3 scores computed, 0 there already" in registry("score", "t").stderr
-    assert columns(registry, "SELECT system, item, score FROM item_score ORDER BY ALL") == new
-    assert columns(registry, "SELECT count(*) FROM replicate_score") == [(3,)]
-    registry("compare", "t")
-    assert "older" not in registry("board", "t").stderr
 
 
 @pytest.mark.parametrize("test", keep_each(2, [
