@@ -10,10 +10,10 @@ from registry.errors import InputError, SchemaError
 from registry.identity import digest_json
 from registry.store import models, schema, views
 from registry.store.database import CONFIG, Database
-from registry.store.session import create
 from registry.store.files import definitions
 from registry.store.log.table_digests import columns_of
 from registry.store.rows import driver_of
+from registry.store.session import create
 from tests.conftest import ROOT
 
 PINNED = ("0019", "sha256:ffa541e445f0c933d4d7ca56229eb705535428a6e6039d8191f938f92cfc0196")
