@@ -155,16 +155,16 @@ def test_refused_with_what_to_do(name, layout):
 
 ASKED = {  # files without a gold that is called so, or that leave open what it is; and what answers
     "right or wrong below no header": ([rows(IDS, own) for own in FLAGS], [
-        "--option label=label", "--option score=score --option better=higher"]),
+        "--gold FIRST --option label=label", "--option score=score --option better=higher"]),
     "what one system got": ([rows(IDS, own, header=("id", f"{name}_correct"), separator=",") for name, own in zip(
-        ("aspen", "birch", "cedar"), FLAGS, strict=True)], ["--option label=aspen_correct"]),
+        ("aspen", "birch", "cedar"), FLAGS, strict=True)], ["--gold FIRST"]),
     "numbers beside decimals, of a gold": (  # of which decimals are no more likely to be meant
         [rows(IDS, [n % 7 for n in N], RIGHT_SHARES, header=("id", "level", "x")),
          rows(IDS, [n % 5 for n in N], SHARES[0], header=("id", "level", "x"))],
         ["--as labels", "--as scores"]),
     "lists between tabs": ([  # of hypernyms
         "".join(f"tree_{n}\toak_{n % 5}" + "\tgreen leaf" * (n % 3) + "\n" for n in N),
-        "".join(f"oak_{n % 5}\ttree_{n}" + "\tgreen plant" * (n % 4) + "\n" for n in N)], ["--as lines"]),
+        "".join(f"oak_{n % 5}\ttree_{n}" + "\tgreen plant" * (n % 4) + "\n" for n in N)], ["--gold FIRST --as lines"]),
 }
 
 
@@ -172,8 +172,9 @@ ASKED = {  # files without a gold that is called so, or that leave open what it 
 def test_what_is_meant_is_asked(name, layout):
     files, answers = ASKED[name]
     with pytest.raises(QuestionError) as caught:
-        made(layout(files, "gold" if name.endswith("gold") else "aspen"), Asked())
-    assert {line.strip().split("  ")[0] for line in caught.value.excerpt.splitlines()} >= set(answers)
+        made(paths := layout(files, "gold" if name.endswith("gold") else "aspen"), Asked())
+    said = caught.value.excerpt.replace(str(paths[0]), "FIRST")
+    assert {line.strip().split("  ")[0] for line in said.splitlines()} >= set(answers)
 
 
 @pytest.mark.parametrize("values", [(0.25, 31.5), (0, 1), (True, False)], ids=str)
@@ -182,9 +183,9 @@ def test_numbers_on_lines_are_not_taken_for_a_gold(tmp_path, values):
     paths = [tmp_path / f"{name}.chrf" for name in ("alpha", "beta", "gamma")]
     for k, path in enumerate(paths, 2):
         path.write_text("".join(f"{values[n % k == 0]}\n" for n in N))
-    with pytest.raises(QuestionError, match="nothing tells that it is meant") as caught:
+    with pytest.raises(QuestionError, match="the first file would be the gold") as caught:
         made(paths, Asked())
-    assert "alpha.chrf is the gold" in caught.value.excerpt
+    assert f"--gold {paths[0]}" in caught.value.excerpt
 
 
 def test_words_and_their_forms_are_named_by_both(layout):
