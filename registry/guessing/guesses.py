@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from shlex import quote
 
+from registry.guessing.answer_logs import AnswerLog
 from registry.guessing.files import Files
 from registry.guessing.formats.marked import marked, unlike
 from registry.guessing.formats.rankings import rankings
@@ -25,8 +26,17 @@ from registry.guessing.trial import Trial
 from registry.readers import Document
 
 
-def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
-    """All guesses; that each file is one system's alone where none is called the gold."""
+def guesses(given: Files, asked: Asked, trial: Trial, log: AnswerLog | None = None) -> Iterator[Guess]:
+    """All guesses; that each file is one system's alone where none is called the gold.
+
+    Of logs, columns of 0 and 1 beside the gold's and the systems' answers are no labels.
+    """
+    for guess in _all_guesses(given, asked, trial, has_flags=log is None):
+        if log is None or log.allows(guess):
+            yield guess
+
+
+def _all_guesses(given: Files, asked: Asked, trial: Trial, *, has_flags: bool) -> Iterator[Guess]:
     gold, systems, _, named_as, no_gold, _ = given
     if not systems:
         yield from _of_all(gold, asked)
@@ -39,7 +49,7 @@ def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
         return
     yield from apart
     if no_gold is None and all(guess.sure < SURE for guess in apart):
-        for guess in _with_gold(given, asked, trial):
+        for guess in _with_gold(given, asked, trial, has_flags=has_flags):
             if given.is_gold_named or not guess.has_gold_file:
                 yield guess
             elif apart and guess.reader.name in (*VALUE, "multilabel"):
@@ -48,12 +58,12 @@ def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
                 yield _with_gold_option(guess, guess.answer) if guess.answer else guess
 
 
-def _with_gold(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
+def _with_gold(given: Files, asked: Asked, trial: Trial, *, has_flags: bool) -> Iterator[Guess]:
     """Guesses with a gold; text only where nothing else could be meant, and the gold's lines tell no other format."""
     gold, systems = given.gold, given.systems
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
-    for family in (span_lists, flags, named, keyed, positional):
+    for family in (span_lists, *((flags,) if has_flags else ()), named, keyed, positional):
         if all(guess.sure == OPEN and guess.answer for guess in found):
             found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
     prose = list(written(gold, given.named, systems, asked))

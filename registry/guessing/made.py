@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from registry.errors import InputError, UnknownNameError, counted
+from registry.guessing.answer_logs import find_log
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
 from registry.guessing.formats.texts import names_before_text
@@ -66,13 +67,18 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
             None if asked.options else probabilities(given.gold, given.systems))) is not None:
         raise known
     trial = Trial(asked.missing)
-    all_guesses = list(guesses(given, asked, trial))
+    log = find_log(given.gold, given.systems, asked)
+    all_guesses = list(guesses(given, asked, trial, log))
+    if log is not None and not all_guesses:
+        raise log.error()
     if not all_guesses and asked.kind is not None and given.systems and given.no_gold is None:
         # the reader itself says what is wrong
         all_guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
     if not all_guesses:
         raise given.no_gold or unknown(given, asked)
     guess = decide(all_guesses, asked, trial)
+    if log is not None and not given.is_gold_named:
+        log.check_gold(guess)
     _check_gold(guess, given)
     if given.systems:
         _check_answers(guess, trial)
