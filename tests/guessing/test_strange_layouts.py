@@ -244,3 +244,20 @@ def test_semicolons_separate_as_commas_do():
     for text in (table, table.replace("item7;", '"item7";', 1), table + "\n"):
         answers = Scores(separator="semicolon", item=("id",)).read_answers(Document("a", text.encode()))
         assert [(answers[n].key, answers[n].value) for n in (7, 3999)] == [("item7", 7 / 8), ("item3999", 3999 / 8)]
+
+
+PARTS = [f"{word[:2]} @@{word[2:]}{n}" for n, word in enumerate(f"abcdefgh{n * 7 % 24}" for n in N)]
+SAID_IN_PARTS = [part if n % 3 else part.replace("@@", "") for n, part in enumerate(PARTS)]
+
+
+@pytest.mark.parametrize("third", [[], [[f"{n % 2}10" for n in N]], [["xyz"[n % 3] for n in N]], [[*range(len(N))]],
+                                   [[n % 4 for n in N], ["xyz"[n % 3] for n in N]]])
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_other_columns_of_the_gold_suppress_no_question(third, has_keys, layout):
+    """Words in parts, all different: labels to the letter or texts, whatever else stands in the gold (SIGMORPHON)."""
+    gold = rows(*([IDS] if has_keys else []), PARTS, *third)
+    systems = [rows(*([IDS] if has_keys else []), own) for own in (SAID_IN_PARTS, PARTS[:3] + SAID_IN_PARTS[3:])]
+    paths = layout([gold, *systems])
+    with pytest.raises(QuestionError) as caught:
+        made(paths, Asked())
+    assert "--as labels" in caught.value.excerpt
