@@ -261,3 +261,14 @@ def test_other_columns_of_the_gold_suppress_no_question(third, has_keys, layout)
     with pytest.raises(QuestionError) as caught:
         made(paths, Asked())
     assert "--as labels" in caught.value.excerpt
+
+
+@pytest.mark.parametrize(("n_lines", "n_others"), [(100, None), (98, None), (100, 99), (100, 98), (98, 97)])
+def test_messages_about_lines_count_them(n_lines, n_others, layout):
+    """A file without a header has no line less in the message, though its number of lines would fit with one."""
+    labels = ["abc"[n * n % 7 % 3] for n in range(n_lines)]
+    others = [] if n_others is None else ["".join(f"{label}\n" for label in (labels * 2)[:n_others])]
+    paths = layout(["".join(f"{'abc'[n * n % 7 % 3]}\n" for n in range(99)), "".join(f"{label}\n" for label in labels),
+                    *others])
+    with pytest.raises(InputError, match=f"system1:{n_lines}: {n_lines} rows where the gold has 99 items"):
+        made(paths, Asked())
