@@ -36,7 +36,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
-        "guess records words", "files looks runs trial", "formats tables", "unread unread_text",
+        "guess records words", "files looks runs trial", "formats tables", "answer_logs unread unread_text",
         "decide guesses task unknown", "made"],
     "registry.guessing.tables": [
         "keys values", "answering flags named prose", "keyed", "long positional roles", "shape",

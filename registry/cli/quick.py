@@ -28,6 +28,8 @@ Missing = Annotated[Literal["reject", "worst", "drop"], typer.Option("--missing"
 Runs = Annotated[Literal["fixed", "random"] | None, typer.Option("--runs", help=(
     "Files that differ by a number after seed or run alone are runs of one system, scored by their average; results "
     "are to hold for these runs (fixed) or for others too (random)."))]
+Gold = Annotated[Path | None, typer.Option("--gold", metavar="FILE", help=(
+    "The gold's file, if its name does not say so (gold, reference, truth, key, test, ...); the others are systems."))]
 System = Annotated[list[Path] | None, typer.Argument(metavar="SYSTEM...", help="The systems' files, or a folder.")]
 
 
@@ -36,7 +38,7 @@ def quick(
         "The gold's file; or all there is: a folder, a table of all systems, or a program's logs."))],
     system: System = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
     test: Test = None,
-    runs: Runs = None,
+    runs: Runs = None, named_gold: Gold = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Keep it as a task of this name: its folder, written here, and in the registry."))] = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
@@ -52,7 +54,7 @@ def quick(
     from registry.store.log.journal import Journal
 
     paths = [gold, *(system or [])]
-    found = _made(paths, _asked(kind, metric, option, missing, runs), test)
+    found = _made(paths, _asked(kind, metric, option, missing, runs, named_gold), test)
     journal = Journal("quick", {"files": [recorded_name(path) for path in paths], "task": keep},
                       inputs=dict(found.folder.sources), actor=actor_name(actor))
     kept = None if keep is None else Kept(Path(keep), database(db, wait))
@@ -70,22 +72,23 @@ def new(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
     gold: Annotated[Path, typer.Option("--from", metavar="GOLD", help="As `registry quick` takes it.")],
     system: System = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
-    test: Test = None, runs: Runs = None,
+    test: Test = None, runs: Runs = None, named_gold: Gold = None,
     to: To = None,
 ) -> None:
     """Write the manifest that `registry quick` guesses."""
-    found = _made([gold, *(system or [])], _asked(kind, metric, option, missing, runs), test)
+    found = _made([gold, *(system or [])], _asked(kind, metric, option, missing, runs, named_gold), test)
     with found.folder.written(to or Path(task), task) as manifest:
         say(f"task: {manifest}")
     say(f"next: look it over, then `registry run {manifest}`")
 
 
 def _asked(kind: str | None, metric: str | None, option: list[str] | None, missing: str,
-           runs: Literal["fixed", "random"] | None) -> Asked:
+           runs: Literal["fixed", "random"] | None, named_gold: Path | None) -> Asked:
     """What is said instead of being guessed."""
     from registry.guessing.guess import Asked
 
-    return Asked(kind, named_values(option or [], "--option"), metric, missing, runs)
+    return Asked(kind, named_values(option or [], "--option"), metric, missing, runs,
+                 None if named_gold is None else str(named_gold))
 
 
 def _made(paths: list[Path], asked: Asked, test: str | None) -> Made:

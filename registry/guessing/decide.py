@@ -146,7 +146,7 @@ def _with(reader: Reader, options: Mapping[str, Any]) -> Reader:
 
 def _nothing(failing: Sequence[tuple[int, Guess, list[InputError]]]) -> InputError:
     """Say why the nearest guess does not hold."""
-    _, guess, problems = min(failing, key=lambda one: one[0])  # the surest of equals
+    _, guess, problems = min(failing, key=lambda one: (one[1].sure == OPEN, one[0]))  # the surest of equals
     what = f"read as {guess.reader.name}"
     errors = [reworded(error, error.message + ("" if n else f" ({what})") + _here(error))
               for n, error in enumerate(problems[:_TOLD])]

@@ -14,8 +14,6 @@ from registry.readers import Document
 
 _GOLD = re.compile(r"(?<![a-z])(gold|golds|truth|reference|references|ref|refs|key|keys|qrels?|labels)(?![a-z])", re.I)
 _ASKED_OF = re.compile(r"(?<![a-z])(test|dev|val|valid|solutions?|answers?|annotations?)(?![a-z])", re.I)
-_ANSWERS = re.compile(
-    r"(?<![a-z])(pred|preds|predicted|predictions?|outputs?|hyps?|hypothes[ei]s|submissions?)(?![a-z])", re.I)
 _TOGETHER = "cat FOLDER/* > FILE"
 _SYSTEMS = ("submissions", "systems", "runs", "predictions", "preds", "outputs", "hypotheses", "system-outputs", "hyps",
             "res")
@@ -30,7 +28,8 @@ class Files(NamedTuple):
     """The gold's file and the systems' ones; without these the gold's file holds all.
 
     `told` says what was chosen; `named` are all files as systems', the first one too, if no name says it is the gold.
-    `no_gold` is the error where none can be the gold, unless all have scores.
+    `no_gold` is the error where none can be the gold, unless all have scores. `is_gold_named` is false if only its
+    first place suggests that a file is the gold.
     """
 
     gold: Document
@@ -38,10 +37,15 @@ class Files(NamedTuple):
     told: tuple[str, ...] = ()
     named: Sequence[Given] | None = None
     no_gold: InputError | None = None
+    is_gold_named: bool = True
 
 
-def files(paths: Sequence[Path]) -> Files:
+def files(paths: Sequence[Path], named_gold: Path | None = None) -> Files:
     """Load the gold, which is the first path, and the systems; one folder may hold all of them.
+
+    Args:
+        paths: The gold and the systems, or one folder or file that holds all.
+        named_gold: The gold's file, if the user has named it; it is a system too only if `paths` begin with it twice.
 
     Raises:
         InputError: A file cannot be read, two systems are called the same, or nothing tells which file is the gold.
@@ -49,7 +53,9 @@ def files(paths: Sequence[Path]) -> Files:
     first, *others = paths
     told: tuple[str, ...] = ()
     no_gold: InputError | None = None
-    if first.is_dir() and not others:
+    if named_gold is not None:
+        first, others = named_gold, _without_gold(paths, named_gold)
+    elif first.is_dir() and not others:
         try:
             first, others, told = _in_folder(first)
         except _NoGoldError as error:
@@ -60,13 +66,27 @@ def files(paths: Sequence[Path]) -> Files:
     chosen: list[Path] = []
     for path in others:
         within, of_within = _of_systems(path, first) if path.is_dir() else ([path], ())
-        chosen += within
+        chosen += [one for one in within if named_gold is None or one == path or not _is_same(one, named_gold)]
         told += of_within
     gold = Document.load(first)
     systems = [Given(name, Document.load(path)) for name, path in zip(system_names(chosen), chosen, strict=True)]
-    named = _as_systems(first, chosen) if no_gold is None else system_names([first, *chosen])
+    is_gold_named = named_gold is not None or (bool(told) and told[0].startswith("the gold is ")) or not chosen or (
+        first in chosen or _is_called_gold(first, chosen))
+    named = None if named_gold is not None else (
+        _as_systems(first, chosen) if no_gold is None else system_names([first, *chosen]))
     return Files(gold, systems, told, None if named is None else [Given(name, document) for name, document in zip(
-        named, (gold, *(system.document for system in systems)), strict=True)], no_gold)
+        named, (gold, *(system.document for system in systems)), strict=True)], no_gold, is_gold_named)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.resolve() == other.resolve()
+
+
+def _without_gold(paths: Sequence[Path], gold: Path) -> list[Path]:
+    """Return the systems' paths: all but the gold, which is a system as well if it is named first and again later."""
+    if _is_same(paths[0], gold):
+        return list(paths[1:])
+    return [path for path in paths if not _is_same(path, gold)]
 
 
 def _is_folder(gold: Path, others: Sequence[Path]) -> InputError:
@@ -81,20 +101,16 @@ def _is_folder(gold: Path, others: Sequence[Path]) -> InputError:
         "type)" if same is not None else ""), path=gold)
 
 
-def is_answers(path: str) -> bool:
-    """Whether a file is called as one of a system's answers is: `bert_preds.txt`.
-
-    >>> [name for name in ("bert_preds.txt", "preds-bert.csv", "expected.txt", "test-output.txt") if is_answers(name)]
-    ['bert_preds.txt', 'preds-bert.csv', 'test-output.txt']
-    """
-    return _ANSWERS.search(Path(path).stem) is not None
+def _is_called_gold(first: Path, others: Sequence[Path]) -> bool:
+    """Whether a file's name, or its folder's, which not all files share, is one of a gold."""
+    named = [*([] if {first.stem} == {path.stem for path in others} else [first.stem]),
+             *([] if first.parent in {path.parent for path in others} else [first.parent.name])]
+    return any(pattern.search(name) for name in named for pattern in (_GOLD, _ASKED_OF))
 
 
 def _as_systems(first: Path, others: Sequence[Path]) -> list[str] | None:
     """What all files would be called as systems'; None where the first is there again, or called as a gold is."""
-    named = [*([] if {first.stem} == {path.stem for path in others} else [first.stem]),
-             *([] if first.parent in {path.parent for path in others} else [first.parent.name])]
-    if not others or first in others or any(of.search(name) for name in named for of in (_GOLD, _ASKED_OF)):
+    if not others or first in others or _is_called_gold(first, others):
         return None
     try:
         return system_names([first, *others])
@@ -185,7 +201,7 @@ def _in_folder(folder: Path) -> tuple[Path, list[Path], tuple[str, ...]]:
     if len(golds) != 1 or len(within) > 1:
         which = "several files may be the gold" if len(golds) > 1 else (
             "several folders may hold the systems" if golds else "no file is called as a gold is")
-        message = (f"{which}; name the gold and then the systems' files: registry quick GOLD SYSTEM..., or --as KIND "
+        message = (f"{which}; name the gold (--gold FILE) and then the systems' files or folder, or say --as KIND "
                    "where these are another program's results (`registry list importers`). If each system's file "
                    "repeats the gold in a column, name one of them as the gold, and then all")
         systems: list[Path] = []

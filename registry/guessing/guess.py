@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from shlex import quote
 from typing import Any, Literal
 
 from registry.errors import InputError
@@ -67,6 +68,11 @@ class Guess:
     repeated: bool = False
     is_rival: bool = False
 
+    @property
+    def has_gold_file(self) -> bool:
+        """True if one file is the gold and no system's."""
+        return all(system.document.path != self.gold.path for system in self.systems)
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -78,6 +84,7 @@ class Asked:
         metric: The metric, as people call it.
         missing: The policy for items without an answer.
         runs: Files that differ by the number of a seed or run are runs of one system, `fixed` or `random`.
+        gold: The gold's file, if its name does not say so.
     """
 
     kind: str | None = None
@@ -85,6 +92,7 @@ class Asked:
     metric: str | None = None
     missing: str = "reject"
     runs: Literal["fixed", "random"] | None = None
+    gold: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
         """Whether files may be of this format, whose values are of the kind `gives`."""
@@ -112,6 +120,11 @@ class QuestionError(InputError):
         width = max(len(option) for option, _ in shown)
         lines = [f"  {option:<{width}}  {means}".rstrip() for option, means in shown]
         self.excerpt = "\n".join(lines + [f"  and {len(answers) - len(shown)} more"] * (len(answers) > len(shown)))
+
+
+def gold_option(gold: Document) -> str:
+    """Return the option of the command that names a file as the gold."""
+    return f"--gold {quote(gold.path)}"
 
 
 def reworded(error: InputError, message: str) -> InputError:

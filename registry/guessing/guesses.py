@@ -7,30 +7,37 @@ from dataclasses import replace
 from itertools import chain
 from shlex import quote
 
-from registry.errors import InputError
-from registry.guessing.files import Files, is_answers
+from registry.guessing.answer_logs import AnswerLog
+from registry.guessing.files import Files
 from registry.guessing.formats.marked import marked, unlike
 from registry.guessing.formats.rankings import rankings
 from registry.guessing.formats.span_lists import span_lists
 from registry.guessing.formats.tagged import tagged
 from registry.guessing.formats.texts import texts
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess
-from registry.guessing.tables.apiece import apiece, may_score_lines
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, gold_option
+from registry.guessing.tables.apiece import apiece
 from registry.guessing.tables.flags import flags
 from registry.guessing.tables.keyed import VALUE, keyed
-from registry.guessing.tables.long import directions
 from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
-from registry.guessing.tables.roles import GOLDS
 from registry.guessing.tables.wide import wide
 from registry.guessing.tables.written import are_references, beside_texts, written, written_wide
 from registry.guessing.trial import Trial
-from registry.readers import Document, Texts
+from registry.readers import Document
 
 
-def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
-    """All guesses; that each file is one system's alone where none is called the gold."""
-    gold, systems, _, named_as, no_gold = given
+def guesses(given: Files, asked: Asked, trial: Trial, log: AnswerLog | None = None) -> Iterator[Guess]:
+    """All guesses; that each file is one system's alone where none is called the gold.
+
+    Of logs, columns of 0 and 1 beside the gold's and the systems' answers are no labels.
+    """
+    for guess in _all_guesses(given, asked, trial, has_flags=log is None):
+        if log is None or log.allows(guess):
+            yield guess
+
+
+def _all_guesses(given: Files, asked: Asked, trial: Trial, *, has_flags: bool) -> Iterator[Guess]:
+    gold, systems, _, named_as, no_gold, _ = given
     if not systems:
         yield from _of_all(gold, asked)
         return
@@ -42,17 +49,21 @@ def guesses(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
         return
     yield from apart
     if no_gold is None and all(guess.sure < SURE for guess in apart):
-        for guess in _with_gold(given, asked, trial):
-            doubted = None if named_as is None else _doubted(guess, given, trial)
-            yield doubted or (_or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess)
+        for guess in _with_gold(given, asked, trial, has_flags=has_flags):
+            if given.is_gold_named or not guess.has_gold_file:
+                yield guess
+            elif apart and guess.reader.name in (*VALUE, "multilabel"):
+                yield _or_apart(guess)
+            else:
+                yield _with_gold_option(guess, guess.answer) if guess.answer else guess
 
 
-def _with_gold(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
+def _with_gold(given: Files, asked: Asked, trial: Trial, *, has_flags: bool) -> Iterator[Guess]:
     """Guesses with a gold; text only where nothing else could be meant, and the gold's lines tell no other format."""
     gold, systems = given.gold, given.systems
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
-    for family in (span_lists, flags, named, keyed, positional):
+    for family in (span_lists, *((flags,) if has_flags else ()), named, keyed, positional):
         if all(guess.sure == OPEN and guess.answer for guess in found):
             found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
     prose = list(written(gold, given.named, systems, asked))
@@ -70,43 +81,11 @@ def _with_gold(given: Files, asked: Asked, trial: Trial) -> Iterator[Guess]:
     yield from (*found, *text)
 
 
-def _doubted(guess: Guess, given: Files, trial: Trial) -> Guess | None:
-    """A guess as open, where no file is called the gold, and the first one may be a system's; else None."""
-    gold = given.gold
-    if isinstance(guess.reader, Texts) and not guess.reader.columns and all(
-            isinstance(one.reader, Texts) and one.reader.text == guess.reader.text for one in guess.systems):
-        return replace(guess, sure=OPEN, answer=guess.answer or "--as texts", means=(
-            f"{gold.path} is the gold: {guess.means}; if it is a system's as the others, name the gold before it"))
-    if _is_measured(guess):  # an odd gold, where the file is not called so
-        return replace(_or_apart(guess), sure=OPEN)
-    if guess.reader.name not in VALUE or not (is_answers(gold.path) or may_score_lines([
-            gold, *(one.document for one in given.systems)]) or _is_truth(guess, trial)):
-        return None
-    other = ("if it is a system's, as its name says, name the gold before it" if is_answers(gold.path) else
-             "if each file has scores of a system, make them columns of one table, under the systems' names")
-    return replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}",
-                   means=f"{gold.path} is the gold: {guess.means}; {other}")
-
-
 def _of_all(table: Document, asked: Asked) -> Sequence[Guess]:
     """Guesses of one file that holds all."""
     text = list(written_wide(table, asked))
     others = list(span_lists(table, (), asked)) or [one for one in wide(table, asked) if one.systems or not text]
     return _all_open([*text, *others]) if text and others else text or others
-
-
-def _is_measured(guess: Guess) -> bool:
-    """Whether the gold's column is called as a measure of a system: `aspen_correct`."""
-    column, _ = VALUE.get(guess.reader.name, ("", ""))
-    name = getattr(guess.reader, column, "")
-    return name.casefold() not in GOLDS and any(directions(name))
-
-
-def _is_truth(guess: Guess, trial: Trial) -> bool:
-    """Whether a column of text has true and false, as of right and wrong answers."""
-    items = trial.items(guess.gold, guess.reader)
-    return getattr(guess.reader, "syntax", "delimited") == "delimited" and not isinstance(items, InputError) and {
-        str(item.gold).casefold() for item in items} == {"true", "false"}
 
 
 def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
@@ -115,9 +94,13 @@ def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
 
 
 def _or_apart(guess: Guess) -> Guess:
-    """A guess by which the first file is the gold, where as well all files may have scores of a system each."""
-    name = guess.reader.name
-    column, _ = VALUE.get(name, ("", ""))
-    said = f"--option {quote(f'{column}={getattr(guess.reader, column)}')}" if column else f"--as {name}"
-    return replace(guess, sure=min(LIKELY if column else OPEN, guess.sure), answer=said,
+    """Return a guess with a gold as an answer to a question, because all files may also have scores of a system."""
+    column, _ = VALUE.get(guess.reader.name, ("", ""))
+    answer = f"--option {quote(f'{column}={getattr(guess.reader, column)}')}" if column else ""
+    return _with_gold_option(replace(guess, sure=min(LIKELY if column else OPEN, guess.sure)), answer)
+
+
+def _with_gold_option(guess: Guess, answer: str) -> Guess:
+    """Return a guess whose answer names the gold's file as well."""
+    return replace(guess, answer=f"{gold_option(guess.gold)} {answer}".strip(),
                    means=f"{guess.gold.path} is the gold: {guess.means}")

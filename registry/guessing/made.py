@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from registry.errors import InputError, UnknownNameError, counted
+from registry.guessing.answer_logs import find_log
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
 from registry.guessing.formats.texts import names_before_text
-from registry.guessing.guess import Asked, Guess, QuestionError, System, reworded
+from registry.guessing.guess import Asked, Guess, QuestionError, System, gold_option, reworded
 from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
 from registry.guessing.task import SEED, task_folder
@@ -56,37 +57,51 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
             parse("metric", METRICS, asked.metric)  # says what is wrong with its options
         raise UnknownNameError("metric", asked.metric, METRICS)
     if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:
+        if asked.gold is not None:
+            raise InputError(f"--gold goes with files that are guessed; {asked.kind} reads the gold itself")
         return _imported(asked.kind, paths, asked, test)
-    if len(paths) == 1 and (found := _of_program(paths[0], asked, test)) is not None:
+    if len(paths) == 1 and asked.gold is None and (found := _of_program(paths[0], asked, test)) is not None:
         return found
-    given = files(paths)
+    given = files(paths, None if asked.gold is None else Path(asked.gold))
     if asked.kind is None and given.systems and (known := unread(given.gold) or (
             None if asked.options else probabilities(given.gold, given.systems))) is not None:
         raise known
     trial = Trial(asked.missing)
-    all_guesses = list(guesses(given, asked, trial))
+    log = find_log(given.gold, given.systems, asked)
+    all_guesses = list(guesses(given, asked, trial, log))
+    if log is not None and not all_guesses:
+        raise log.error()
     if not all_guesses and asked.kind is not None and given.systems and given.no_gold is None:
         # the reader itself says what is wrong
         all_guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
     if not all_guesses:
         raise given.no_gold or unknown(given, asked)
     guess = decide(all_guesses, asked, trial)
+    if log is not None and not given.is_gold_named:
+        log.check_gold(guess)
+    _check_gold(guess, given)
     if given.systems:
         _check_answers(guess, trial)
         _check_labels(guess, asked, trial)
     metric = _metric(guess, asked)
     named = repr(metric) if metric.title.lower() in repr(metric).lower() else f"{metric!r}, {metric.title}"
     usual = "" if asked.metric else f", the usual one of such {guess.reader.gives}s"
-    told = (*given.told, *guess.why, *_told_gold(guess, given),
+    told = (*given.told, *guess.why,
             *told_of_runs(guess.systems, together=asked.runs is not None), f"metric: {named}{usual}")
     return Made(task_folder(guess, metric, asked, test), told)
 
 
-def _told_gold(guess: Guess, given: Files) -> Iterator[str]:
-    """Say that the first file is the gold where its name does not, and it could have been a system's."""
-    is_told = given.told[:1] and given.told[0].startswith("the gold is ")
-    if given.named is not None and not is_told and all(one.document.path != guess.gold.path for one in guess.systems):
-        yield f"{guess.gold.path} is taken for the gold, as the first file"
+def _check_gold(guess: Guess, given: Files) -> None:
+    """Check that the user has named the gold's file.
+
+    Raises:
+        QuestionError: The guess takes the first file for the gold, only because it is the first.
+    """
+    if not given.is_gold_named and guess.has_gold_file:
+        raise QuestionError(
+            "the first file would be the gold, and neither its name nor an option says that it is; if another one is, "
+            "name that one, else say it:",
+            {gold_option(guess.gold): guess.means or "; ".join(guess.why[1:])}, guess.gold.path)
 
 
 def _check_answers(guess: Guess, trial: Trial) -> None:

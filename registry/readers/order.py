@@ -36,9 +36,10 @@ def misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, st
     line, likeliest = weak[0][0][0], Counter(distance for block in weak for _, distance in block).most_common(1)[0]
     why = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
     from_there = "" if len(weak) == len(blocks) else f" from about line {line} on"
-    what = "shifted" if why else "shifted or shuffled" if from_there else "shuffled"
+    what = "seem to be shifted" if why else (
+        f"may be {'shifted, ' if from_there else ''}shuffled or no answers to these segments")
     share, own = ("a third", "source") if by_source else ("half", "reference")
-    return line, (f"the lines seem to be {what}{from_there}: fewer than {share} of the segments there resemble "
+    return line, (f"the lines {what}{from_there}: fewer than {share} of the segments there resemble "
                   f"their own {own} more than those of others{why}; mend the file, or set check_order = false")
 
 

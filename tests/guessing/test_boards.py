@@ -31,3 +31,17 @@ def test_without_a_manifest_and_with_the_one_that_is_guessed(layout, registry, t
     again = registry("run", "mine/task.toml", "--db", "mine.duckdb", "--format", "json").json
     assert [row["rank"] for row in again] == [row["rank"] for row in done.json]
     assert [row["score"] for row in again] == [row["score"] for row in done.json]
+
+
+def test_a_gold_that_is_named_by_an_option(layout, registry):
+    paths = layout(RIGHT["two columns"][0])
+    board = registry("quick", *paths, "--format", "json").json
+    corpus = paths[0].rename(paths[0].with_name("corpus"))
+    refused = registry("quick", corpus, *paths[1:], exit_code=3)
+    assert f"--gold {corpus}" in refused.stderr
+    named = registry("quick", *paths[1:], corpus, "--gold", corpus, "--format", "json").json
+    assert [(row["system"], row["score"]) for row in named] == [(row["system"], row["score"]) for row in board]
+    registry("new", "mine", "--from", corpus, *paths[1:], "--gold", corpus)
+    assert 'gold = "corpus"' in Path("mine/task.toml").read_text()
+    assert "--gold goes with files that are guessed" in registry(
+        "quick", paths[1], "--as", "wide", "--gold", corpus, exit_code=3).stderr

@@ -295,5 +295,8 @@ def test_scores_of_each_system_in_a_file_of_its_own(tmp_path):
     answers = [dict(word.split("=") for word in line.split("  ")[1].split() if "=" in word)
                for line in caught.value.excerpt.splitlines()]
     assert answers == [{"score": name, "better": "higher"}, {"score": name, "better": "lower"}, {"gold": name}]
-    told = [made(paths(name), Asked(options=said)).folder.tables["submit"] for said in answers]
+    first = str(paths(name)[0])
+    assert f"--gold {first} --option gold={name}" in caught.value.excerpt
+    told = [made(paths(name), Asked(options=said, gold=first if "gold" in said else None)).folder.tables["submit"]
+            for said in answers]
     assert list(map(len, told)) == [2, 2, 1]

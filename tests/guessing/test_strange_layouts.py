@@ -155,16 +155,16 @@ def test_refused_with_what_to_do(name, layout):
 
 ASKED = {  # files without a gold that is called so, or that leave open what it is; and what answers
     "right or wrong below no header": ([rows(IDS, own) for own in FLAGS], [
-        "--option label=label", "--option score=score --option better=higher"]),
+        "--gold FIRST --option label=label", "--option score=score --option better=higher"]),
     "what one system got": ([rows(IDS, own, header=("id", f"{name}_correct"), separator=",") for name, own in zip(
-        ("aspen", "birch", "cedar"), FLAGS, strict=True)], ["--option label=aspen_correct"]),
+        ("aspen", "birch", "cedar"), FLAGS, strict=True)], ["--gold FIRST"]),
     "numbers beside decimals, of a gold": (  # of which decimals are no more likely to be meant
         [rows(IDS, [n % 7 for n in N], RIGHT_SHARES, header=("id", "level", "x")),
          rows(IDS, [n % 5 for n in N], SHARES[0], header=("id", "level", "x"))],
         ["--as labels", "--as scores"]),
     "lists between tabs": ([  # of hypernyms
         "".join(f"tree_{n}\toak_{n % 5}" + "\tgreen leaf" * (n % 3) + "\n" for n in N),
-        "".join(f"oak_{n % 5}\ttree_{n}" + "\tgreen plant" * (n % 4) + "\n" for n in N)], ["--as lines"]),
+        "".join(f"oak_{n % 5}\ttree_{n}" + "\tgreen plant" * (n % 4) + "\n" for n in N)], ["--gold FIRST --as lines"]),
 }
 
 
@@ -172,8 +172,9 @@ ASKED = {  # files without a gold that is called so, or that leave open what it 
 def test_what_is_meant_is_asked(name, layout):
     files, answers = ASKED[name]
     with pytest.raises(QuestionError) as caught:
-        made(layout(files, "gold" if name.endswith("gold") else "aspen"), Asked())
-    assert {line.strip().split("  ")[0] for line in caught.value.excerpt.splitlines()} >= set(answers)
+        made(paths := layout(files, "gold" if name.endswith("gold") else "aspen"), Asked())
+    said = caught.value.excerpt.replace(str(paths[0]), "FIRST")
+    assert {line.strip().split("  ")[0] for line in said.splitlines()} >= set(answers)
 
 
 @pytest.mark.parametrize("values", [(0.25, 31.5), (0, 1), (True, False)], ids=str)
@@ -182,9 +183,9 @@ def test_numbers_on_lines_are_not_taken_for_a_gold(tmp_path, values):
     paths = [tmp_path / f"{name}.chrf" for name in ("alpha", "beta", "gamma")]
     for k, path in enumerate(paths, 2):
         path.write_text("".join(f"{values[n % k == 0]}\n" for n in N))
-    with pytest.raises(QuestionError, match="nothing tells that it is meant") as caught:
+    with pytest.raises(QuestionError, match="the first file would be the gold") as caught:
         made(paths, Asked())
-    assert "alpha.chrf is the gold" in caught.value.excerpt
+    assert f"--gold {paths[0]}" in caught.value.excerpt
 
 
 def test_words_and_their_forms_are_named_by_both(layout):
@@ -243,3 +244,31 @@ def test_semicolons_separate_as_commas_do():
     for text in (table, table.replace("item7;", '"item7";', 1), table + "\n"):
         answers = Scores(separator="semicolon", item=("id",)).read_answers(Document("a", text.encode()))
         assert [(answers[n].key, answers[n].value) for n in (7, 3999)] == [("item7", 7 / 8), ("item3999", 3999 / 8)]
+
+
+PARTS = [f"{word[:2]} @@{word[2:]}{n}" for n, word in enumerate(f"abcdefgh{n * 7 % 24}" for n in N)]
+SAID_IN_PARTS = [part if n % 3 else part.replace("@@", "") for n, part in enumerate(PARTS)]
+
+
+@pytest.mark.parametrize("third", [[], [[f"{n % 2}10" for n in N]], [["xyz"[n % 3] for n in N]], [[*range(len(N))]],
+                                   [[n % 4 for n in N], ["xyz"[n % 3] for n in N]]])
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_other_columns_of_the_gold_suppress_no_question(third, has_keys, layout):
+    """Words in parts, all different: labels to the letter or texts, whatever else stands in the gold (SIGMORPHON)."""
+    gold = rows(*([IDS] if has_keys else []), PARTS, *third)
+    systems = [rows(*([IDS] if has_keys else []), own) for own in (SAID_IN_PARTS, PARTS[:3] + SAID_IN_PARTS[3:])]
+    paths = layout([gold, *systems])
+    with pytest.raises(QuestionError) as caught:
+        made(paths, Asked())
+    assert "--as labels" in caught.value.excerpt
+
+
+@pytest.mark.parametrize(("n_lines", "n_others"), [(100, None), (98, None), (100, 99), (100, 98), (98, 97)])
+def test_messages_about_lines_count_them(n_lines, n_others, layout):
+    """A file without a header has no line less in the message, though its number of lines would fit with one."""
+    labels = ["abc"[n * n % 7 % 3] for n in range(n_lines)]
+    others = [] if n_others is None else ["".join(f"{label}\n" for label in (labels * 2)[:n_others])]
+    paths = layout(["".join(f"{'abc'[n * n % 7 % 3]}\n" for n in range(99)), "".join(f"{label}\n" for label in labels),
+                    *others])
+    with pytest.raises(InputError, match=f"system1:{n_lines}: {n_lines} rows where the gold has 99 items"):
+        made(paths, Asked())

@@ -1,6 +1,7 @@
 """Segments by line: lengths, references, attributes, and lines that are not where they belong."""
 
 import random
+import re
 
 import pytest
 
@@ -47,8 +48,22 @@ def test_shuffled_lines_are_found(reference):
     random.Random(2).shuffle(lines)
     line, why = judge(reference, lines)
     assert line == 1
-    assert "seem to be shuffled" in why
+    assert why.startswith("the lines may be shuffled or no answers to these segments: fewer than half")
     assert judge(reference, lines, check_order=False) is None
+
+
+@pytest.mark.parametrize("at", [0, 120])
+@pytest.mark.parametrize("kind", ["salad", "one sentence", "other texts"])
+def test_lines_that_answer_no_segment_are_not_told_as_shuffled_alone(reference, kind, at):
+    """Words in any order, a sentence again and again, and texts of another test set look like shuffled lines."""
+    rng = random.Random(5)
+    words = " ".join(reference).split()
+    other = {"salad": lambda n: " ".join(rng.choices(words, k=12)), "one sentence": lambda n: f"nothing at all, {n}",
+             "other texts": lambda n: f"{n} lorem ipsum {rng.randrange(999)} dolor sit amet"}[kind]
+    lines = translate(reference, 0.7)[:at] + [other(n) for n in range(len(reference) - at)]
+    _, why = judge(reference, lines)
+    assert re.match(r"the lines may be (shifted, )?shuffled or no answers to these segments", why)
+    assert ("from about line" in why) == bool(at)
 
 
 @pytest.mark.parametrize("at", [0, 60, 200])

@@ -78,7 +78,8 @@ LAYOUTS = {
     "relations": sample("relations", "gold.jsonl", "submissions/*", metric="f1"),
     "collocations": sample("collocations", "candidates.csv", told=Asked(metric="SetP(best=100)"),
                            asks="--metric 'SetP(best=100)'"),
-    "answers": sample("answers", "items.csv", "submissions/*", told=Asked("judged", {"drawn": "random"}),
+    "answers": sample("answers", "items.csv", "submissions/*", told=Asked(
+        "judged", {"drawn": "random"}, gold=str(SAMPLES / "answers" / "items.csv")),
                       asks="--as judged --option drawn=random"),
     "translation": sample("translation", "reference.A.txt", "submissions/*"),
     "semeval2018-arc": real("semeval2018-arc", "truth.txt", "submissions/*.txt", without=("436419.txt",)),

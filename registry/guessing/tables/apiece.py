@@ -9,15 +9,14 @@ from shlex import quote
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import NO_NUMBER, Column, Table, tables, text_lines
-from registry.guessing.tables.keys import Matched, called, is_id, may_name, naming, summary, together
+from registry.guessing.looks import NO_NUMBER, Column, Table, tables
+from registry.guessing.tables.keys import COMMON, Matched, called, is_id, may_name, naming, summary, together
 from registry.guessing.tables.long import directions, is_measure, is_size
 from registry.metrics import Mean
-from registry.readers import Document
 
 _RIGHT = ({"0", "1"}, {"true", "false"})  # and wrong
 _MOST = 0.75  # the share of columns that objects of two files have in common at the least
-_NO_SCORES = frozenset(("gold", "label", "labels", "prediction", "predictions", "score", "scores", "value"))  # or gold
+_NO_SCORES = frozenset(("gold", "label", "labels", "prediction", "predictions"))
 
 
 def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
@@ -38,7 +37,8 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     named = sorted(alone, key=lambda of: (not table.column(of[0]).is_printable, table.names[of[0]] != "item",
                                           not is_id(table.names[of[0]])))
     keys = next((of for of in chain(named, naming(table)) if all(
-        together(one, of).values == together(table, of).values for one in theirs)), None)
+        together(one, of).shared(together(table, of)) > COMMON and together(one, of).is_nearly_key
+        for one in theirs)), None)
     is_text = keys is not None and not together(table, keys).is_printable
     if keys is None or (is_text and any(together(one, keys).cells != together(table, keys).cells for one in theirs)):
         return
@@ -50,8 +50,9 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     if columns and (last := summary(together(table, keys))) is not None:
         raise gold.error(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
                          "all files", item=last)
+    items, whole = max(zip(everyone, (table, *theirs), strict=True), key=lambda one: len(together(one[1], keys).values))
     for n in columns:
-        for guess in _of_column(Matched(everyone[0], table, of_reader), n, everyone, asked):
+        for guess in _of_column(Matched(items, whole, of_reader), n, everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
@@ -89,21 +90,15 @@ def _has_scores(table: Table, n: int) -> bool:
 
 def _tells(files: Sequence[Table], keys: tuple[int, ...], n: int) -> bool:
     """Whether a column may be what systems scored: not the same in all files, as what is of items, nor one value."""
-    of_items = [dict(zip(together(one, keys).cells, one.column(n).cells, strict=True)) for one in files]
-    return any(of != of_items[0] for of in of_items) and any(len(one.column(n).values) > 1 for one in files)
+    first, *others = (dict(zip(together(one, keys).cells, one.column(n).cells, strict=True)) for one in files)
+    return any(cell != first.get(item, cell) for other in others for item, cell in other.items()) and any(
+        len(one.column(n).values) > 1 for one in files)
 
 
 def _are_measures(column: Column) -> bool:
     """Whether values may be what each item scored, as a gold's or a system's: decimals, right and wrong."""
     is_right = any({cell.strip().casefold() for cell in column.values} <= of for of in _RIGHT)
     return is_right or column.is_of_decimals
-
-
-def may_score_lines(documents: Sequence[Document]) -> bool:
-    """Whether all files have such a value on each line, and nothing else, but for a name in the first one."""
-    found = [[line.strip() for _, line in text_lines(document)] for document in documents]
-    return all(len(lines) == len(found[0]) > 1 and any(
-        _are_measures(Column(of)) for of in (lines, lines[1:])) for lines in found)
 
 
 def _of_column(of: Matched, score: int, everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:

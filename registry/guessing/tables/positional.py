@@ -148,12 +148,13 @@ def _has_items(table: Table) -> bool:
 
 
 def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
-    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one.
+    """Return the likely way to read a system's lines that has as many as the gold; else the surest one.
 
     None where it is a table, and not one of its columns alone has as many values of the gold's.
     """
     if found and all(len(one.table.names) == 1 for one in found):
-        return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+        return max(found, key=lambda one: (
+            len(one.cells) == len(right.cells) and (one.sure > OPEN or right.sure == OPEN), one.sure))
     fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
     surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
     return surest[0] if len(surest) == 1 else None

@@ -67,11 +67,14 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
             is_text = asked.kind is None and mostly_unlike and mean(map(n_words, right)) >= WORDS
             are_sets = asked.kind is None and _are_sets(values)
             odd = _odd(right, answers) if numbers else None
-            is_open = is_text or not common or are_sets or odd
-            sure = OPEN if is_open else LIKELY if mostly_unlike and len(right) > _FEW else SURE
+            is_unlike = mostly_unlike and len(right) > _FEW
+            is_worded = asked.kind is None and is_unlike and 2 * sum(len(cell.split()) > 1 for cell in right) >= len(
+                right)  # texts of few words, or words in parts
+            is_open = is_text or is_worded or not common or are_sets or odd
+            sure = OPEN if is_open else LIKELY if is_unlike else SURE
             yield Kind("labels", sure, f"labels of items ({shown})" + (
                 ", right where every letter is the gold's"
-                if is_text else ", each combination one of its own; as sets, write those of each as "
+                if is_text or is_worded else ", each combination one of its own; as sets, write those of each as "
                 '{"item": "a", "answers": ["x", "y"]} on a line, of gold and systems (--as responses)'
                 if are_sets else f"; {odd}" if odd else ""), as_labels)
         return

@@ -21,6 +21,7 @@ from registry.readers import Labels, Reader
 _FEW = 50  # items; of fewer chance cannot be told from a bad system
 _BESIDE = 1e-6  # the probability with which a file in order is taken for one that is shifted
 _CHANCE = 2  # standard errors
+_RECODED = 0.9  # the share of rows whose label follows from the gold's, in a file with other codes
 
 
 def displaced(items: Sequence[Item], answers: Sequence[object], reader: Reader) -> str | None:
@@ -30,8 +31,11 @@ def displaced(items: Sequence[Item], answers: Sequence[object], reader: Reader) 
     gold, given = answers.coded(item.gold for item in items), answers.values
     for by, where in ((1, "after"), (-1, "before")):
         if _agrees_beside(gold, given, by):
-            return (f"its labels agree with the items {where} theirs far more often than with their own, as if a row "
-                    f"{'were lacking' if by > 0 else 'had been added'} at the start")
+            seen = f"its labels agree with the items {where} theirs far more often than with their own"
+            if _is_recoded(gold, given):
+                return (f"{seen}, and each label stands for another one of the gold's in most items: the labels may be "
+                        "coded otherwise, or the rows shifted")
+            return f"{seen}, as if a row {'were lacking' if by > 0 else 'had been added'} at the start"
     return "its labels agree with the gold's no more than they would by chance" if _is_chance(gold, given) else None
 
 
@@ -43,6 +47,17 @@ def _agrees_beside(gold: Floats, given: Floats, by: int) -> bool:
     own, beside = given[inner] == gold[inner], given[inner] == np.roll(gold, -by)[inner]
     better, worse = int((beside & ~own).sum()), int((own & ~beside).sum())
     return better > worse and float(binom.sf(better - 1, better + worse, 0.5)) < _BESIDE
+
+
+def _is_recoded(gold: Floats, given: Floats) -> bool:
+    """Return whether labels follow from the gold's of the same rows: most have the one that their gold label has most.
+
+    A shifted file in which labels follow each other in a fixed order looks the same.
+    """
+    there = ~np.isnan(given)
+    n_most = sum(Counter(given[there & (gold == label)].tolist()).most_common(1)[0][1]
+                 for label in set(gold[there].tolist()))
+    return n_most > _RECODED * int(there.sum())
 
 
 def _is_chance(gold: Floats, given: Floats) -> bool:

@@ -38,6 +38,24 @@ def test_files_in_another_order_are_told(labels, says):
     assert found is None if says is None else re.search(says, found)
 
 
+CYCLE = ["a", "b", "c"] * 40
+
+
+@pytest.mark.parametrize(("gold", "codes"), [(CYCLE, "bca"), (CYCLE, "cab"), (["a", "b"] * 60, "ba")])
+def test_other_codes_are_not_told_as_a_shift_alone(gold, codes):
+    """Labels that follow each other in a fixed order: a shift by a row and other codes give the same file."""
+    names = dict(zip("abc", codes, strict=False))
+    given = [names[label] for label in gold]
+    for labels in (given, [label if n % 25 else "a" for n, label in enumerate(given)]):
+        found = told(labels, gold)
+        assert "the labels may be coded otherwise, or the rows shifted" in found
+        assert "as if a row" not in found
+
+
+def test_a_shift_of_labels_in_no_fixed_order_is_one():
+    assert told([*GOLD[1:], "a"]).endswith("as if a row were lacking at the start")
+
+
 def test_the_error_of_chance_is_that_of_all_orders(monkeypatch):
     """By brute force, on the brink of what is told."""
     monkeypatch.setattr(positions, "_FEW", 2)
