@@ -61,6 +61,11 @@ class ConfusionMetric(AdditiveMetric):
     combines: ClassVar[Combines] = "averaged"
 
     @property
+    def counts_given_classes(self) -> bool:
+        """Whether it averages over classes that only the system has, too."""
+        return False
+
+    @property
     def classes(self) -> tuple[str, ...] | None:
         """The classes that alone count, or None for all that occur."""
         return None
@@ -111,6 +116,10 @@ class _ByClass(ConfusionMetric):
         """`macro-F1`, `micro-F1 of A, B`, and `F1 of A` where there is nothing to average."""
         of = f" of {', '.join(self.labels)}" if self.labels else ""
         return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + of
+
+    @property
+    def counts_given_classes(self) -> bool:
+        return self.average == "macro" and not self.labels
 
     @property
     def combines(self) -> Combines:  # type: ignore[override]  # depends on an option here

@@ -19,7 +19,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
-from registry.metrics import JudgedMean, Mean
+from registry.metrics import ConfusionMetric, JudgedMean, Mean
 from registry.significance import (
     CORRECTIONS,
     Bootstrap,
@@ -42,7 +42,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import catalog
-from registry.store.row_types import ComparisonRow, TaskRow
+from registry.store.row_types import ComparisonRow, Member, TaskRow
 
 _KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
 
@@ -140,7 +140,7 @@ def _warnings(board: Board, request: Request) -> list[str]:
                          "holm")
     return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix),
             *_of_joint_resamples(settings, test, matrix, pairs), *_of_fixed_runs(board, settings),
-            *_of_judged(board, test), *_of_rounding(board), *_of_scales(board)]
+            *_of_judged(board, test), *_of_rounding(board), *_of_scales(board), *_of_given_classes(board)]
 
 
 def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[str]:
@@ -200,13 +200,29 @@ def _of_rounding(board: Board) -> Iterator[str]:
                f"scores are rounded to {board.matrix.rounding:.0e} so that their sums are exact")
 
 
+def _called(member: Member) -> str:
+    return member.system if member.team == member.system else f"{member.team}/{member.system}"
+
+
 def _of_scales(board: Board) -> Iterator[str]:
     """Warn of scores in percent next to fractions."""
-    if isinstance(board.metric.original, Mean):
-        names = [f"{member.team}/{member.system}" if member.team != member.system else member.system
-                 for member in board.members]
-        if (told := describe_scales(names, board.scores.tolist())) is not None:
-            yield told
+    told = describe_scales(list(map(_called, board.members)), board.scores.tolist())
+    if isinstance(board.metric.original, Mean) and told is not None:
+        yield told
+
+
+def _of_given_classes(board: Board) -> Iterator[str]:
+    """Warn of classes that only a system has, if the metric averages over them for that system alone."""
+    metric = board.metric.original
+    if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
+        return
+    sums = board.matrix.statistics.sum(axis=0)
+    _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
+    for member, n in zip(board.members, ((predicted > 0) & (gold == 0)).sum(axis=1).tolist(), strict=True):
+        if n:
+            yield (f"{_called(member)} gives {counted(n, 'class', 'classes')} that the gold does not have, over which "
+                   f"{metric.title} averages for it and not for other systems; rename the labels, or name the classes "
+                   "that count by the metric's option labels")
 
 
 def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
