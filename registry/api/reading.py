@@ -26,7 +26,7 @@ class Reading:
 
     @property
     def streams(self) -> bool:
-        """Whether rows can be computed as they are asked for: not where that would keep others from writing."""
+        """Whether rows can be computed as they are asked for: the file has to stay open."""
         return self._held is not None and self._database.moment is None
 
     def hold(self) -> None:
@@ -36,7 +36,7 @@ class Reading:
         self._depth += 1
 
     def release(self) -> None:
-        """Let others write again; rows that were not taken are lost."""
+        """Close the file after the last `release`; rows that were not taken are lost."""
         self._depth -= 1
         if self._depth:
             return

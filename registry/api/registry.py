@@ -28,10 +28,10 @@ from registry.store.rows import driver_of
 
 
 class Registry:
-    """A registry for reading. Its file is open for the moment of a question, so that others can write in between.
+    """A registry for reading, which keeps nobody from writing.
 
     Every question is answered from what the registry holds then. `with` keeps the file open, so that all questions of
-    the block are answered from one state; until the block ends what others write waits.
+    the block are answered from one state.
 
     Names in anonymous tasks are pseudonyms, and scores in blind phases are left out, but for an `organiser`. With `at`,
     all methods see it as it stood at that moment.
