@@ -91,7 +91,7 @@ def _roots(metrics: Iterable[Metric]) -> list[Requirement]:
         if isinstance(metric, METEOR):
             raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
                              "the registry's own boards")
-        names |= scorer(metric).keys() - {"code"}
+        names |= scorer(metric).keys() - {"revision"}
     declared = _declared()
     return [declared.get(name, Requirement(name)) for name in sorted(names)]
 

@@ -30,9 +30,10 @@ class Metric(Value):
 
     `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
     direction of its score, `scorer` the program that tests compare it with, `extra` the optional dependencies that it
-    needs, `unbounded` whether there is no worst value, `called` what people call it, with options in braces, and
-    `decimals` how many of its scores papers print. `score_range` has the lowest and the highest possible score,
-    infinite if there is no bound; intervals stay within it.
+    needs, `libraries` the packages whose versions its scores depend on, `revision` a number that changes when what it
+    computes changes, `unbounded` whether there is no worst value, `called` what people call it, with options in
+    braces, and `decimals` how many of its scores papers print. `score_range` has the lowest and the highest possible
+    score, infinite if there is no bound; intervals stay within it.
     """
 
     takes: ClassVar[str]
@@ -41,6 +42,8 @@ class Metric(Value):
     citation: ClassVar[str]
     scorer: ClassVar[str] = ""
     extra: ClassVar[str] = ""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    revision: ClassVar[int] = 1
     unbounded: ClassVar[bool] = False
     called: ClassVar[str] = ""
     decimals: ClassVar[int] = 4

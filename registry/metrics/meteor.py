@@ -47,6 +47,7 @@ class METEOR(ReferenceMetric):
     family = "meteor"
     scorer = "METEOR 1.5"
     extra = "meteor"
+    libraries = ("pycocoevalcap",)
     citation = "Denkowski and Lavie 2014"
 
     language: Literal["en", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "se", "tr", "other"] = "en"

@@ -66,6 +66,7 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
     measure: ClassVar[str] = ""
     scorer = "trec_eval (pytrec_eval)"
     extra = "ir"
+    libraries = ("ir-measures",)
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
@@ -177,6 +178,7 @@ class GeometricMeanAP(RetrievalMetric):
     name = "gm_map"
     scorer = "trec_eval (pytrec_eval)"
     extra = "ir"
+    libraries = ("ir-measures",)
     citation = "Robertson 2006"
 
     rel: int = 1

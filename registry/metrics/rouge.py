@@ -39,6 +39,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     called = "ROUGE-{variant}"
     scorer = "rouge-score"
     extra = "rouge"
+    libraries = ("rouge-score", "nltk")
     citation = "Lin 2004"
 
     variant: Literal[1, 2, 3, 4, "L", "Lsum"] = 1

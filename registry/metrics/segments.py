@@ -27,6 +27,7 @@ class _SegmentMetric(ReferenceMetric):
     """What the metrics on sacrebleu's statistics share."""
 
     scorer = "sacrebleu"
+    libraries = ("sacrebleu",)
 
     def engine_options(self) -> dict[str, Any]:
         """The options of sacrebleu's own metric, beside its references."""

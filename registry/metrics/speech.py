@@ -33,6 +33,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
 
     scorer = "jiwer"
     extra = "speech"
+    libraries = ("jiwer", "rapidfuzz")
     better = "lower"
     score_range = FROM_ZERO
 

@@ -1,13 +1,10 @@
 """Scores that are not of today: listed with the cause, computed anew, and said of boards until they are compared.
 
-`changed` stands for a new release: the metric's code is other code, and where it is to, it scores otherwise.
+`changed` stands for a new release: the metric has another revision, and where it is to, it scores otherwise.
 """
-
-import json
 
 import pytest
 
-from registry.evaluation import scorers
 from registry.metrics import Accuracy, QuotientMetric
 from registry.store.database import Database
 from tests.evaluation.verifying.test_tampering import faults
@@ -15,10 +12,9 @@ from tests.evaluation.verifying.test_tampering import faults
 
 @pytest.fixture
 def changed(monkeypatch):
-    """Change the code of accuracy, and perhaps what it computes."""
+    """Change the revision of accuracy, and perhaps what it computes."""
     def change(**methods):
-        code = scorers._code
-        monkeypatch.setattr(scorers, "_code", lambda name: f"# {name}\n" + code(name))
+        monkeypatch.setattr(Accuracy, "revision", 2)
         for name, method in methods.items():
             monkeypatch.setattr(Accuracy, name, method)
 
@@ -46,7 +42,7 @@ def test_code_that_gives_the_same_changes_nothing_but_who_computed_it(registry, 
     found = stale(registry, "--dry-run")
     assert [(row["submission"], row["metric"], row["before"]) for row in found] == [
         ("a/a@1", "acc", 5 / 6), ("b/b@1", "acc", 1 / 2), ("c/c@1", "acc", 1 / 2)]
-    assert all(row["why"].startswith("its code was ") for row in found)
+    assert all(row["why"].startswith("its revision was 1, and is 2") for row in found)
     said = registry("board", "--format", "md")
     assert "small/test: scores by acc are of other code than this program's" in said.stderr
     assert "Scores by acc are of other code" in said.stdout
@@ -108,13 +104,3 @@ def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
     found = stale(registry)
     assert {row["why"] for row in found} == {"the gold was revised since revision 1, which it was scored by"}
     assert (found[0]["submission"], found[0]["before"], found[0]["after"]) == ("a/a@1", 5 / 6, 1.0)
-
-
-def test_comments_and_docstrings_are_no_code(tmp_path, monkeypatch):
-    texts = {"one": '"""Is."""\n\nX = "#"  # so\n\n\ndef f():\n    """Do."""\n    return X\n',
-             "same": 'X = "#"\ndef f():\n    # another\n    """Done\n    otherwise."""\n    return X\n',
-             "other": 'X = "#"\ndef f():\n    return X + X\n'}
-    monkeypatch.setattr(scorers, "_source", texts.__getitem__)
-    one, same, other = (scorers._code.__wrapped__(name) for name in texts)
-    assert one == same != other
-    assert json.dumps(one) == '"X = \\"#\\"\\ndef f():\\n    return X"'

@@ -1,0 +1,73 @@
+"""What every metric gives on the samples, as digests by its revision; `python -m tests.metrics.revisions` writes them.
+
+A metric whose digest differs from that in `revisions.json` computes something else: it needs another revision.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from registry.errors import InputError
+from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.join import Joined, join
+from registry.evaluation.resolve import resolve
+from registry.evaluation.scoring.measure import scores_of_submission
+from registry.guessing.guess import Asked
+from registry.guessing.made import made
+from registry.identity import digest, short
+from registry.items import by_key
+from registry.manifest import load_manifest
+from registry.metrics import METRICS
+from tests.conftest import ROOT
+
+FILE = Path(__file__).with_name("revisions.json")
+NEEDED = {"P": {"cutoff": 5}, "R": {"cutoff": 5}, "Success": {"cutoff": 5}, "IPrec": {"recall": 0.4}}
+UNPINNED = {"Formula", "Recorded", "METEOR"}  # of statistics of others, which are declared; of a Java program
+_MOST = 40  # items of a test set
+
+
+def measured():
+    """Return the revision and the digest of every metric, by its name."""
+    given = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("parsing", "retrieval"):  # which have no manifest
+            with made([ROOT / "sample_data" / name], Asked()).folder.written(Path(folder) / name, name):
+                pass
+        for manifest in sorted([*ROOT.glob("sample_data/*/task.toml"), *ROOT.glob("tests/fuzz/seeds/*/task.toml"),
+                                *Path(folder).glob("*/task.toml")]):
+            for takes, joined in _samples(manifest):
+                given.setdefault(takes, []).append(joined)
+    found = {}
+    for name in sorted(set(METRICS) - UNPINNED):
+        metric = METRICS[name](**NEEDED.get(name, {}))
+        numbers = [numbers for items, answers in given[metric.takes]
+                   if (numbers := _numbers(metric, items, answers)) is not None]
+        assert numbers, f"no sample for {name}"
+        found[name] = [metric.revision, short(digest(json.dumps(numbers).encode()))]
+    return found
+
+
+def _samples(manifest):
+    task = resolve(load_manifest(manifest)[0], manifest, manifest.parent)
+    for one in list(declared(task))[:2]:
+        reader = task.readers[one.test_set.name]
+        items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
+        joined = join(items, one.read(one.documents[0]), one.reader, one.policies, one.documents[0].path)
+        yield reader.gives, (items[:_MOST], list(joined.answers)[:_MOST])
+
+
+def _numbers(metric, items, answers):
+    """The statistics and the score of a sample, to 12 digits; None if the metric does not take it."""
+    try:
+        metric.check_gold(items)
+        statistics = metric.corpus_statistics(items, answers)
+        score = scores_of_submission(items, Joined(answers), "worst", {"": metric})[""]
+    except (InputError, TypeError):  # as scores without a gold, of which there are no errors
+        return None
+    return [float(f"{value:.12g}") for value in [*np.asarray(statistics, dtype=float).ravel().tolist(), score]]
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(measured(), indent=1) + "\n")
