@@ -44,10 +44,6 @@ class Code:
     revision: str | None
     dirty: bool | None
 
-    def __str__(self) -> str:
-        revision = f" at revision {self.revision[:8]}" if self.revision else ""
-        return f"{self.version}{revision}{' with changes' if self.dirty else ''}"
-
 
 @cache
 def code() -> Code:

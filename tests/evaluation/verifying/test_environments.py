@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from registry.evaluation.verifying.faults import runs_elsewhere
-from registry.provenance import code, environment
+from registry.provenance import environment
 from registry.store.database import CONFIG, Database
 from tests.attacks.alterations import verified
 from tests.conftest import ROOT
@@ -74,13 +74,3 @@ def test_what_may_change_the_last_digits_is_named_with_both_versions():
     set_in_environment(python="2.7.18", code="0123abcd", scipy=None)
     assert differing() == {f"evalregistry's code 0123abcd (here {here['code']}), python 2.7 (here {MINOR}), "
                            f"scipy unknown (here {here['scipy']})"}
-
-
-def test_earlier_programs_recorded_their_revision_and_not_their_code():
-    which = code()
-    set_in_environment(code=None)
-    alter("UPDATE run SET code_version = ?, code_revision = ?, code_dirty = ?", which.version, which.revision,
-          which.dirty)
-    assert differing() == set()
-    alter("UPDATE run SET code_version = '0.0.9', code_revision = '0123456789', code_dirty = TRUE")
-    assert differing() == {f"evalregistry 0.0.9 at revision 01234567 with changes (here {which})"}
