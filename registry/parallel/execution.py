@@ -6,14 +6,14 @@ A task depends on its argument alone, and results are returned in the order of t
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from registry.parallel.blas_threads import one_blas_thread
 from registry.parallel.cluster import Cluster
+from registry.parallel.ordered import ahead
 from registry.parallel.processes import processes
 
 Task = TypeVar("Task")
@@ -119,14 +119,3 @@ def with_progress(results: Iterable[Result], of: int, what: str, progress: Progr
         if progress:
             progress(what, done, of)
         yield result
-
-
-def ahead(submit: Callable[[Task], Future[Result]], tasks: Iterable[Task], most: int) -> Iterator[Result]:
-    """Submit tasks and return the results in their order, with at most `most` tasks ahead of the result taken."""
-    waiting: deque[Future[Result]] = deque()
-    for task in tasks:
-        waiting.append(submit(task))
-        if len(waiting) > most:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()

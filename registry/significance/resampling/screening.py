@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.arrays import Flags, Ints
-from registry.parallel.execution import Execution, ahead, with_progress
+from registry.parallel.execution import Execution, with_progress
+from registry.parallel.ordered import ahead
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
 from registry.significance.resampling.compiled_loops import loops
