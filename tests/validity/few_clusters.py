@@ -1,5 +1,7 @@
 """Populations of few or unequal clusters, whose systems are equal in one of three ways."""
 
+from collections import Counter
+
 import numpy as np
 from scipy import special
 
@@ -62,8 +64,9 @@ def skewed_in_clusters(units, sizes=EVEN):
     return Population(name, (1.0, 1.0), draw, quotient_of(ACCURACY), ACCURACY, units=of)
 
 
-
 def _named(sizes):
-    if len(set(sizes[1:])) == 1:
-        return f"clusters of {sizes[1]}, but for one of {sizes[0]}"
+    (others, _), *rest = sorted(Counter(sizes).items())
+    if len(rest) == 1:
+        largest, n = rest[0]
+        return f"clusters of {others}, but for {'one' if n == 1 else n} of {largest}"
     return {EVEN: "clusters", UNEVEN: "very unequal clusters"}.get(sizes, "clusters of Zipf's sizes")

@@ -1,7 +1,8 @@
 """How often pairs get a note and leaderboards a warning: where a test errs (hits), and where it holds (false alarms).
 
-    python -m tests.validity.hits [RUNS]
+    python -m tests.validity.hits [RUNS [NAME]]
 
+NAME is part of the names of the populations to print; all are without.
 The first table is of pairs of two systems, by rule of `cautions.weak_null`. A note is due if a row of docs/validity.md
 finds that `permutation` rejects more than 6 % at 5 %. The second table is of leaderboards, by all rules of
 `permutation`. The third is of two systems, if other shares of false alarms than `cautions.evidence.CHANCE` were
@@ -20,6 +21,7 @@ from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_cl
 from tests.validity.populations import (
     counts,
     documents,
+    exchanged,
     graded,
     lopsided,
     over_one,
@@ -34,13 +36,20 @@ from tests.validity.unlike_populations import rare_class
 BATCH = 50
 PERMUTATION = Permutation()
 CHANCES = 0.05, 0.1, 0.2, 0.3
+LARGE = (  # sizes of clusters, a few of which have far the most items
+    (100, *(2,) * 7), (100, *(2,) * 11), (200, *(2,) * 19), (*(100,) * 2, *(2,) * 18), (*(100,) * 3, *(2,) * 27),
+    (*(100,) * 5, *(2,) * 35), (*(100,) * 7, *(2,) * 53))
 POPULATIONS = (
-    *(unequal_f1(n) for n in (20, 50, 120, 300, 2000)), *(spans(n) for n in (20, 50, 120, 300)),
+    *(unequal_f1(n) for n in (20, 50, 120, 300, 2000)),
+    *(exchanged(unequal_f1(n, gold)) for gold in (1.0, 0.0) for n in (20, 50)), *(spans(n) for n in (20, 50, 120, 300)),
     *(spans(n, (0.7, 0.5)) for n in (20, 50, 120)), *(lopsided(n) for n in (10, 20, 50, 100, 200, 1000)),
     *(graded(n) for n in (10, 20, 50, 200)), *(long_tailed(n) for n in (20, 50, 200)),
     *(counts(n, own=own) for own in (False, True) for n in (20, 200)),
     *(of(n, sizes) for of in (opposed_in_clusters, right_in_clusters, skewed_in_clusters) for n in (8, 30)
-      for sizes in ((2, 14, 8, 5, 11), UNEVEN)))
+      for sizes in ((2, 14, 8, 5, 11), UNEVEN)),
+    *(of for sizes in LARGE for opposed in [opposed_in_clusters(len(sizes), sizes)]
+      for of in (opposed, exchanged(opposed), exchanged(opposed, by_cluster=True))),
+    *(right_in_clusters(len(sizes), sizes) for sizes in LARGE))
 
 
 def losing(units, share, size=5.0, systems=2):
@@ -142,27 +151,28 @@ def curve(population, runs):
     return np.mean(reached, axis=0)
 
 
-def main(runs=2000):
+def main(runs=2000, name=""):
     """Print the tables."""
     print("| population | swaps of unlike systems | skewed for so few units | signs and ranks of skewed differences |")
     print("| --- | --- | --- | --- |")
-    for population in POPULATIONS:
+    for population in (of for of in POPULATIONS if name in of.name):
         told = " | ".join(f"{100 * share:.1f} %" for share in shares(population, runs))
         better = ", one better" if population.truth[0] != population.truth[1] else ""
         print(f"| {population.name}{better} | {told} |", flush=True)
     print("\n| population | systems | number | first two differ | warned | warned, if they differ |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for like, population in (of for systems in (2, 10) for kind in (holding, failing) for of in kind(systems)):
+    for like, population in (of for systems in (2, 10) for kind in (holding, failing) for of in kind(systems)
+                             if name in of[1].name):
         warns, rejects = warned(population, runs)
         numbers = (f"{100 * share:.1f} %" for share in (rejects.mean(), warns.mean(), warns[rejects].mean()))
-        name = population.name.removesuffix(", exchangeable").removesuffix(", one better at rare items")
-        print(f"| {name} | {like} | {len(population.truth)} | {' | '.join(numbers)} |", flush=True)
+        short = population.name.removesuffix(", exchangeable").removesuffix(", one better at rare items")
+        print(f"| {short} | {like} | {len(population.truth)} | {' | '.join(numbers)} |", flush=True)
     print(f"\n| population | systems |{'|'.join(f' {100 * chance:g} % ' for chance in CHANCES)}|")
     print(f"| --- | --- |{' --- |' * len(CHANCES)}")
-    for like, population in (of for kind in (holding, failing) for of in kind(2)):
+    for like, population in (of for kind in (holding, failing) for of in kind(2) if name in of[1].name):
         numbers = " | ".join(f"{100 * share:.1f}" for share in curve(population, runs))
         print(f"| {population.name} | {like} | {numbers} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:3])

@@ -34,6 +34,7 @@ from tests.validity.populations import (
     opposed,
     skewed,
     spans,
+    suited_documents,
     translations,
     unequal_f1,
 )
@@ -143,6 +144,12 @@ def sizes():
               near(theory.recentred_bootstrap(200), 0.01))
     yield Row("size-permutation-items-for-documents", replace(clusters, units=None), PValues(Permutation()),
               near(wrong, 0.03))
+    suited = suited_documents()
+    yield Row("size-permutation-suited-documents", suited, PValues(Permutation()),
+              (Size(0.05, 0.035, 0.05), *valid(0.01)), 10_000, 0)
+    # Of items, the difference varies (1 + 19 x 0.04 / 0.44) = 2.7 times as much as if they were independent.
+    yield Row("size-permutation-items-of-suited-documents", replace(suited, units=None), PValues(Permutation()),
+              (Size(0.05, 0.18, 0.28),), 10_000, 0)
     yield Row("size-overall-cochran", binary(60, (0.7, 0.7, 0.7)), OverallP(OVERALL_TESTS["cochran"]()),
               near(0.05, 0.01), 10_000, 500)
     yield Row("size-overall-friedman", graded(40, (0.0, 0.0, 0.0), places=1), OverallP(OVERALL_TESTS["friedman"]()),

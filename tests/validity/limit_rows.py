@@ -65,13 +65,20 @@ def skewed_stairs(units):
     return ratio(f"eight submissions, skewed differences, {units} items", tuple(1 + levels), draw)
 
 
-def seldom(units, share):
-    """Equal precision of 1/2: one system predicts in this share of the items, the other one in all."""
+def seldom(units, share, *, exactly=False):
+    """Equal precision of 1/2: one system predicts in this share of the items, the other one in all.
+
+    Each item has a prediction with this probability, or `exactly` so many of them have one.
+    """
     def draw(rng, runs):
-        predicted = (rng.random((runs, units, 2)) < np.array([share, 1.0])).astype(float)
+        places = rng.random((runs, units, 2))
+        if exactly:
+            places = places.argsort(axis=1) / units
+        predicted = (places < np.array([share, 1.0])).astype(float)
         return np.stack([predicted * (rng.random(predicted.shape) < 0.5), predicted, np.ones_like(predicted)], axis=-1)
 
-    return Population(f"equal precision, one predicts in {100 * share:g} % of {units} items", (0.5, 0.5), draw,
+    shares = f"exactly {100 * share:g} %" if exactly else f"{100 * share:g} %"
+    return Population(f"equal precision, one predicts in {shares} of {units} items", (0.5, 0.5), draw,
                       quotient_of(PRECISION), PRECISION, "prf")
 
 
@@ -102,6 +109,9 @@ def limits():
         for test in (STUDENTIZED, BOOTSTRAP_T):
             yield Row(f"seldom-{units}-{share:g}-{slug(test)}", seldom(units, share), PValues(test, family=MANY),
                       (Size(0.05, 0.015, 0.2),), 5000, 0)
+    for test in (STUDENTIZED, BOOTSTRAP_T):
+        yield Row(f"seldom-50-exactly-5-{slug(test)}", seldom(50, 0.1, exactly=True), PValues(test, family=MANY),
+                  (Size(0.05, 0.015, 0.2),), 5000, 0)
     for units in (200, 1000):
         yield Row(f"heavy-{units}-bootstrap", heavy(units), PValues(Bootstrap()), (Size(0.05, 0.05, 0.09),),
                   20_000 if units == 200 else 5000, 0)

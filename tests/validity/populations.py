@@ -209,9 +209,22 @@ def spans(units, recalls=(0.6, 0.6), spurious=(0.4, 0.4), quotient=F1, gold=1.0)
                       score_range=(0, 1))
 
 
-def unequal_f1(units):
+def unequal_f1(units, gold=1.0):
     """F1 of 4/7 in either way: precision 1 and recall 0.4, or precision 4/9 and recall 0.8."""
-    return replace(spans(units, (0.4, 0.8), (0.0, 1.0)), name=f"equal F1, other P and R, {units} items")
+    name = f"equal F1, other P and R, {units} items{'' if gold else ' of one gold span'}"
+    return replace(spans(units, (0.4, 0.8), (0.0, 1.0), gold=gold), name=name)
+
+
+def exchanged(population, *, by_cluster=False):
+    """The same outputs of two systems, exchanged in each item, or each cluster, by the toss of a fair coin."""
+    def draw(rng, runs):
+        statistics = population.draw(rng, runs)
+        units = population.units if by_cluster else np.arange(statistics.shape[1])
+        is_exchanged = (rng.random((runs, units.max() + 1)) < 0.5)[:, units, None, None]
+        return np.where(is_exchanged, statistics[:, :, ::-1], statistics)
+
+    whole = "whole clusters " if by_cluster else ""
+    return replace(population, name=f"{population.name}, {whole}exchanged by a coin", draw=draw)
 
 
 def few_spans(units):
@@ -262,6 +275,18 @@ def documents(units, accuracies=(0.7, 0.7), share=0.3):
         return over_one((ease < special.ndtri(accuracies)).astype(float))
 
     return ratio(f"items in {units} documents", accuracies, draw, units=of, score_range=(0, 1))
+
+
+def suited_documents(accuracies=(0.8, 0.6), documents=20, items=20):
+    """Right or wrong answers in documents; by a coin each suits one of two systems that are equal on average."""
+    def draw(rng, runs):
+        suits_first = rng.random((runs, documents)) < 0.5
+        rates = np.where(np.stack([suits_first, ~suits_first], axis=-1), *accuracies)
+        return over_one((rng.random((runs, documents * items, 2)) < np.repeat(rates, items, axis=1)).astype(float))
+
+    name = f"{documents} documents of {items} items, each of which suits one of two systems"
+    return ratio(name, (np.mean(accuracies),) * 2, draw, units=np.repeat(np.arange(documents), items),
+                 score_range=(0, 1))
 
 
 def candidates(units, precisions=(0.6, 0.6)):

@@ -48,8 +48,8 @@ class Caution(NamedTuple):
     Attributes:
         where: The pairs that match the rule, [pairs].
         said: The text of the warning.
-        scores: Standard scores of the evidence, about normal if the systems of a pair are exchangeable, [pairs]; None
-            if the rule needs no further evidence.
+        scores: Standard scores of the evidence, about normal if the systems of a pair are exchangeable, [pairs]; inf if
+            a pair needs no further evidence, None if the rule needs none.
     """
 
     where: Flags
@@ -76,6 +76,8 @@ def range_tail(score: float, n_systems: int) -> float:
     """
     from scipy.special import ndtr
 
+    if math.isinf(score):
+        return 0.0
     width = math.sqrt(2) * score
     low = np.linspace(-_REACH - width, _REACH, _POINTS)  # the smallest of the values
     density = np.exp(-low**2 / 2) / math.sqrt(2 * math.pi)

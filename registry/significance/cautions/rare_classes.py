@@ -14,7 +14,7 @@ import numpy as np
 from registry.arrays import Flags, Floats
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.weak_null import kish
-from registry.significance.matrix import Matrix, additive
+from registry.significance.matrix import additive
 
 # items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
 _FEW = 20
@@ -57,18 +57,19 @@ def _of_rare_classes(pairs: SystemPairs, few: int = _FEW) -> Iterator[tuple[Caut
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
         few_units = ~(kish(some[:, 0, 2::3] for some in matrix.by_block()) >= few)  # of items one by one the same
-        told = _hangs_on(matrix, sums, few_items)
+        hang_on_items = _hang_on(pairs, sums, few_items)
         shape = len(a), len(few_items)
-        yield Caution(np.full(len(a), told), RARE_CLASSES), np.broadcast_to(few_items, shape)
-        in_clusters = not told and _hangs_on(matrix, sums, few_units)
-        yield Caution(np.full(len(a), in_clusters), RARE_IN_CLUSTERS), np.broadcast_to(few_units, shape)
+        yield Caution(hang_on_items, RARE_CLASSES), np.broadcast_to(few_items, shape)
+        hang_on_clusters = ~hang_on_items & _hang_on(pairs, sums, few_units)
+        yield Caution(hang_on_clusters, RARE_IN_CLUSTERS), np.broadcast_to(few_units, shape)
         some_items = ~few_items & (sums[:, 2::3].max(axis=0, initial=0) < _HARDLY * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
         seldom = some_items & (of_one_kind < _SELDOM * matrix.multiple)
         of_pairs, hang = seldom[a] | seldom[b], np.zeros(len(a), dtype=bool)
         for rare, same in _by_classes(of_pairs):
-            hang[same] = not told and bool(rare.any()) and _hangs_on(matrix, sums, rare)
-        yield Caution(hang, RARELY_WRONG), of_pairs
+            if rare.any():
+                hang[same] = _hang_on(SystemPairs(matrix, a[same], b[same]), sums, rare)
+        yield Caution(hang & ~hang_on_items, RARELY_WRONG), of_pairs
 
 
 def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
@@ -105,15 +106,19 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
     return found
 
 
-def _hangs_on(matrix: Matrix, sums: Floats, rare: Flags) -> bool:
-    """Whether rare classes [classes] move the score, and would do so no more if all of them had twice as many items.
+def _hang_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
+    """Return the pairs with a score that rare classes move, but that they would not move if they were larger, [pairs].
 
-    The rarest alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.
+    The rarest class alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.
+
+    Args:
+        pairs: The pairs.
+        sums: The sums of all statistics, [systems, columns].
+        rare: The rare classes, [classes].
     """
-    score, columns = additive(matrix).score, np.repeat(rare, 3)
-    scores = score(sums)
-    defined = ~np.isnan(scores)
+    score, columns = additive(pairs.matrix).score, np.repeat(rare, 3)
     with np.errstate(invalid="ignore"):  # no test set has such counts: MCC would divide by the root of a negative one
-        without, twice = (score(np.where(columns, times * sums, sums))[defined] for times in (0, 2))
-    return bool((~(np.abs(without - scores[defined]) <= _SAME)).any()  # undefined without them, too
-                and (np.abs(twice - scores[defined]) <= _SAME).all())
+        scores, without, twice = (score(np.where(columns, times * sums, sums)) for times in (1, 0, 2))
+        are_moved = ~np.isnan(scores) & ~(np.abs(without - scores) <= _SAME)  # undefined without them, too
+        are_steady = np.isnan(scores) | (np.abs(twice - scores) <= _SAME)
+    return np.asarray((are_moved[pairs.a] | are_moved[pairs.b]) & are_steady[pairs.a] & are_steady[pairs.b])

@@ -80,18 +80,20 @@ def mixed(pairs: SystemPairs) -> Iterator[Caution]:
         swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
         scores = np.abs(d_a - d_b) / np.sqrt(squares[a, a] + squares[b, b] - 2 * squares[a, b])
         yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED,
-                      None if _are_uneven(pairs.matrix) else scores)
+                      np.where(_are_uneven(pairs), np.inf, scores))
 
 
 def mixed_of_uneven_units(pairs: SystemPairs) -> Iterator[Caution]:
     """The same pairs, where units are so uneven that studentized swaps do not mend that."""
-    matrix = pairs.matrix
-    if _is_foreseen(matrix) and _are_uneven(matrix):
-        yield from (of._replace(said=UNEVEN_SWAPS) for of in mixed(pairs))
+    for caution in mixed(pairs):
+        yield caution._replace(where=caution.where & _are_uneven(pairs), said=UNEVEN_SWAPS)
 
 
-def _are_uneven(matrix: Matrix) -> bool:
-    return even_units(matrix) < min(_FEW_EVEN, matrix.n_units / 2)
+def _are_uneven(pairs: SystemPairs) -> Flags:
+    """Return which pairs have a system whose units tell no more than few equal ones would, [pairs]."""
+    even = even_units_of_each(pairs.matrix)
+    are_few = even < min(_FEW_EVEN, pairs.matrix.n_units / 2)
+    return np.asarray(are_few[pairs.a] | are_few[pairs.b])
 
 
 def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
@@ -125,9 +127,19 @@ def skewed_items(pairs: SystemPairs) -> Iterator[Caution]:
 def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
     """The pairs whose mean and median difference lie apart: signs and ranks test something else than the mean then."""
     matrix = pairs.matrix
-    if _is_foreseen(matrix) and matrix.is_mean:
+    if _is_foreseen(matrix):
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
-        yield _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC)
+        caution = _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC)
+        yield caution._replace(where=caution.where & are_means(pairs))
+
+
+def are_means(pairs: SystemPairs) -> Flags:
+    """Return which pairs have plain means of the units' scores: one denominator in all units of both, [pairs]."""
+    _, a, b = pairs
+    denominators = [(under.min(axis=0), under.max(axis=0)) for _, under in pairs.matrix.parts_by_block()]
+    least, most = (np.array(some) for some in zip(*denominators, strict=True))
+    least, most = least.min(axis=0), most.max(axis=0)
+    return np.asarray(np.minimum(least[a], least[b]) == np.maximum(most[a], most[b]))
 
 
 def even_units(matrix: Matrix) -> float:
@@ -261,7 +273,7 @@ class _Differences(NamedTuple):
             influences, (a, b) = np.concatenate(list(of_chosen.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             deviations = differences.std(axis=0)
-            are_coins = of_chosen._are_coins(differences, a, b)
+            are_coins = of_chosen._are_coins(a, b)
             differences -= np.median(differences, axis=0)
             sizes = np.abs(differences)
             differ = sizes > ROUNDING * sizes.max(axis=0)
@@ -275,20 +287,18 @@ class _Differences(NamedTuple):
             found[at:at + some][are_coins] = 0
         return found
 
-    def _are_coins(self, differences: Floats, a: Ints, b: Ints) -> Flags:
+    def _are_coins(self, a: Ints, b: Ints) -> Flags:
         """Return which pairs differ by one size in every unit or not at all, so that swaps are fair coins, [pairs].
 
         Args:
-            differences: By how much each unit moves each difference of means, [units, pairs].
             a: The places of the first systems of the pairs.
             b: Those of the second ones.
         """
-        if not self.matrix.is_mean:
-            return np.zeros(len(a), dtype=bool)
-        scores = self.over / self.under
-        sizes = np.abs(differences + (scores[a] - scores[b]) / len(differences))
+        over, under = map(np.concatenate, zip(*self.matrix.parts_by_block(self.systems), strict=True))
+        sizes = np.abs(over[:, a] - over[:, b])
         largest = sizes.max(axis=0)
-        return np.asarray(((sizes <= ROUNDING * largest) | (sizes >= (1 - ROUNDING) * largest)).all(axis=0))
+        are_of_one_size = ((sizes <= ROUNDING * largest) | (sizes >= (1 - ROUNDING) * largest)).all(axis=0)
+        return np.asarray(are_of_one_size & (under[:, a] == under[:, b]).all(axis=0))
 
 
 def _error_of_distance(sizes: Floats) -> Floats:

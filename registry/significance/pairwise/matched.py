@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import asymmetric, skewed
+from registry.significance.cautions.weak_null import are_means, asymmetric, skewed
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
@@ -76,7 +76,7 @@ class MatchedT(PairTest):
 
     def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
         """Pairs whose mean difference is far from normal; what is no mean is told to be none."""
-        return skewed(pairs) if pairs.matrix.is_mean else iter(())
+        return (caution._replace(where=caution.where & are_means(pairs)) for caution in skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Of scores that are means of units' scores."""

@@ -1,14 +1,23 @@
 """Warnings about leaderboards: rare if systems are exchangeable, frequent if a test errs, whatever notes pairs have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance import Permutation, Settings, Wilcoxon
+from registry.significance import MatchedT, Permutation, Settings, Wilcoxon
 from registry.significance.assumptions import misuses
-from registry.significance.cautions.evidence import Caution, board_warnings, chance_notes, range_tail
+from registry.significance.cautions.evidence import (
+    Caution,
+    SystemPairs,
+    board_warnings,
+    chance_notes,
+    range_tail,
+)
+from tests.significance.matrices import PRECISION, matrix
 from tests.validity.hits import losing, zipf_labels
-from tests.validity.populations import documents, spans
+from tests.validity.populations import correlated, documents, spans
 from tests.validity.populations import skewed as long_tailed
 from tests.validity.unlike_populations import rare_class
 
@@ -40,14 +49,50 @@ def test_populations_in_which_the_test_errs_cause_a_warning(population, least):
     assert share(population, Permutation()) >= least
 
 
-def test_a_note_on_a_pair_does_not_depend_on_the_number_of_systems():
-    board = long_tailed(50, (0.0,) * SYSTEMS).sample(np.random.default_rng(1), 1).matrix
-    pairs = [(a, b) for a in range(SYSTEMS) for b in range(a + 1, SYSTEMS)]
-    among_all = [result.note for result in Permutation().run(board, pairs, Settings(resamples=99))]
-    alone = [Permutation().run(board.of_systems(pair), [(0, 1)], Settings(resamples=99))[0].note for pair in pairs]
-    assert alone == among_all
-    assert 0 < sum(map(bool, among_all)) < len(pairs) / 5
-    assert not misuses(Permutation(), board)
+def answering(units, shares, accuracy=0.8, seed=0):
+    """Precision of systems that answer each item with such a probability."""
+    rng = np.random.default_rng(seed)
+    answered = rng.random((units, len(shares))) < shares
+    correct = answered & (correlated(rng, answered.shape, 0.5) < stats.norm.ppf(accuracy))
+    return matrix(np.stack([correct, answered, np.ones_like(answered)], axis=-1), PRECISION)
+
+
+def note(test, board, pair=(0, 1)):
+    return test.run(board, [pair], Settings(resamples=99))[0].note
+
+
+@pytest.mark.parametrize("test", [Permutation(), Permutation(studentized=True)], ids=repr)
+def test_a_third_system_that_seldom_answers_does_not_change_a_note(test):
+    """Its few units of a precision made units seem uneven in every pair, and pairs were noted without evidence."""
+    boards = [answering(30, (0.35, 0.6, 0.15), seed=seed) for seed in range(40)]
+    alone, among = ([note(test, board.of_systems(systems)) for board in boards] for systems in ([0, 1], [0, 1, 2]))
+    assert alone == among
+    assert 0 < sum(map(bool, among)) < len(boards)
+
+
+def perfect_but_one(board):
+    """Replace the last system's scores in a board of means by ones over other denominators."""
+    statistics = np.array(board.statistics)
+    statistics[:, -1] *= np.where(np.arange(len(statistics)) % 2, 2, 1)[:, None]
+    return replace(board, statistics=statistics)
+
+
+@pytest.mark.parametrize("board", [
+    long_tailed(50, (0.0,) * SYSTEMS).sample(np.random.default_rng(1), 1).matrix,
+    perfect_but_one(long_tailed(50, (0.0,) * SYSTEMS).sample(np.random.default_rng(1), 1).matrix),
+    documents(20, (0.97,) * 30).sample(np.random.default_rng(1), 1).matrix.by_unit,
+    spans(20, (0.6,) * SYSTEMS, (0.4,) * SYSTEMS).sample(np.random.default_rng(1), 1).matrix,
+    zipf_labels(200, 10, (0.8,) * SYSTEMS).sample(np.random.default_rng(1), 1).matrix,
+], ids=["means", "one with other denominators", "documents", "spans", "rare classes"])
+def test_a_note_on_a_pair_does_not_depend_on_other_systems(board):
+    systems = board.statistics.shape[1]
+    pairs = [(a, b) for a in range(systems) for b in range(a + 1, systems)]
+    for test in (Permutation(), Permutation(studentized=True), MatchedT(), Wilcoxon()):
+        if test.refusal(board) is None:
+            among = [*test.cautions(SystemPairs.every(board))]
+            for n, pair in enumerate(pairs):
+                alone = test.cautions(SystemPairs.every(board.of_systems(pair)))
+                assert {of.said for of in alone if of.noted[0]} == {of.said for of in among if of.noted[n]}, pair
 
 
 def test_chance_explains_more_notes_of_more_systems():

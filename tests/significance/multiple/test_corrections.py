@@ -116,6 +116,20 @@ def test_shaffer_lies_between_holm_and_the_closure_over_what_can_be_true(p):
         assert value >= closed * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(("correction", "independent", "same"), [("shaffer", 0.078, 0.040), ("holm", 0.038, 0.019)])
+def test_shaffer_does_not_hold_for_sign_tests_of_independent_true_nulls(correction, independent, same):
+    """Of 200 units A and B each beat C in half, and A beats B in three quarters: sums over binomial distributions.
+
+    Whether A beats C is independent of whether B does, or both always do the same; p of A and B is nearly 0.
+    """
+    fewer = np.arange(70, 101)  # wins or losses; the first stands for all below, whose p-values are even smaller
+    p = np.array([stats.binomtest(n, 200).pvalue for n in fewer])
+    weights = np.diff(np.append(0, [*(2 * stats.binom.cdf(fewer[:-1], 200, 0.5)), 1]))
+    rejects = np.array([[(adjust(np.array([1e-12, x, y]), correction)[1:] <= 0.05).any() for y in p] for x in p])
+    assert weights @ rejects @ weights == pytest.approx(independent, abs=5e-4)
+    assert weights @ rejects.diagonal() == pytest.approx(same, abs=5e-4)
+
+
 def test_shaffer_refuses_what_is_not_all_pairs():
     for size in (2, 4, 5, 7):
         with pytest.raises(ValueError, match=f"not {size} p-values; take holm"):
