@@ -97,8 +97,9 @@ class Cluster:
             InputError: As `client`.
             RegistryError: The scheduler answers no more.
         """
-        with self._translating():
-            return sum(self.client.nthreads().values())
+        client = self.client
+        with self._asking():
+            return sum(client.nthreads().values())
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], of: int) -> Iterator[Result]:
         """Work on so many tasks and return the results in their order; few are ahead of the one that is taken.
@@ -107,15 +108,16 @@ class Cluster:
             InputError: As `client`, also of a worker that came meanwhile.
             RegistryError: The scheduler or all workers are gone, or several workers died of the same task.
         """
-        threads = max(1, self.threads)
-        with self._translating():
-            self._check(self.client)
-            sent = self.client.scatter(work, hash=False, broadcast=True)
-            batches = _batched(iter(tasks), max(1, of // (_BATCHES * threads)))
-            for results in ahead(lambda batch: self.client.submit(_do, sent, batch, pure=False), batches,
-                                 _AHEAD * threads, self._result):
-                yield from results
-            self._check(self.client)  # workers that came meanwhile, before anything is stored
+        threads, client = max(1, self.threads), self.client
+        with self._asking():
+            self._check(client)
+            sent = client.scatter(work, hash=False, broadcast=True)
+        batches = _batched(iter(tasks), max(1, of // (_BATCHES * threads)))
+        for results in ahead(lambda batch: client.submit(_do, sent, batch, pure=False), batches, _AHEAD * threads,
+                             self._result):
+            yield from results
+        with self._asking():
+            self._check(client)  # workers that came meanwhile, before anything is stored
 
     def _result(self, future: Future) -> Any:
         """Wait for a result as long as there is a worker."""
@@ -126,7 +128,7 @@ class Cluster:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                deserted = None if self.client.nthreads() else deserted or time.monotonic()
+                deserted = None if self.threads else deserted or time.monotonic()
                 if deserted is not None and time.monotonic() - deserted > self.patience:
                     raise RegistryError(f"the dask scheduler at {self.address} has lost all its workers, and none "
                                         f"came for {self.patience:.0f} s; what was not finished is not stored"
@@ -135,8 +137,8 @@ class Cluster:
                 raise RegistryError("dask workers died of the same task, most likely for want of memory, so it was "
                                     "given up; what was not finished is not stored") from None
             except CancelledError:
-                raise RegistryError(f"the dask scheduler at {self.address} is gone, or all workers that held the work "
-                                    "are; what was not finished is not stored") from None
+                raise RegistryError(f"the dask scheduler at {self.address} does not answer any more, or all workers "
+                                    "that held the work are gone; what was not finished is not stored") from None
 
     def _check(self, client: Client) -> None:
         """Refuse workers that would compute other bits, once each."""
@@ -152,17 +154,13 @@ class Cluster:
             self._checked.add(worker)
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def _asking(self) -> Iterator[None]:
         """Name the scheduler if it does not answer any more."""
         try:
             yield
-        except RegistryError:
-            raise
-        except Exception as error:
-            if self._client is None or self._client.status == "running":
-                raise  # the work's own
+        except (OSError, RuntimeError, ValueError):
             raise RegistryError(f"the dask scheduler at {self.address} does not answer any more; what was not "
-                                "finished is not stored") from error
+                                "finished is not stored") from None
 
 
 def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
