@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_layers import FLOORS
+from tests.test_layers import LAYERS
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 WAY = re.findall(r"`((?:[a-z_]+\.)+[A-Za-z_.]+)`", PAGE.partition("## An item's way")[2].partition("\n## ")[0])
@@ -16,7 +16,7 @@ def test_every_room_is_in_the_picture():
     table = PAGE.partition("## Rooms")[2].partition("## The one idea")[0]
     rooms = {name.removesuffix(".py").rstrip("/") for row in re.findall(r"^\| (.*?) \|", table, re.M)
              for name in re.findall(r"`(.*?)`", row)}
-    assert rooms == {name for floor in FLOORS["registry"] for name in floor.split()}
+    assert rooms == {name for names in LAYERS for name in names.split()}
 
 
 def test_the_rooms_of_significance_are_in_the_picture():

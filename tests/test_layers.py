@@ -1,4 +1,4 @@
-"""Imports point down only, and folders on one floor do not know each other."""
+"""Packages import from lower layers only, and nothing imports itself through others."""
 
 import ast
 import subprocess
@@ -10,99 +10,13 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
-FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
-    "registry": [
-        "arrays errors identity treebank version", "families plugins",
-        "files items provenance rendering values",
-        "columns judged parallel",
-        "manifest metrics readers significance store",
-        "evaluation importers metric_names query", "api guessing studies", "leaderboards", "reports",
-        "at_once competitions releases", "direct serving", "cli"],
-    "registry.significance": [
-        "compact marks shared_draws", "judged_items", "matrix", "cautions discordance", "base",
-        "distributions results units", "overall resampling",
-        "crossed correlations exact", "intervals resampled_scores", "effects multiple pairwise",
-        "assumptions histories ranks tried_pairs", "rank_cautions"],
-    "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
-                            "checking verifying"],
-    "registry.evaluation.submissions": ["amend metadata names rules tombstones", "erase redact", "purge"],
-    "registry.evaluation.verifying": ["faults", "definitions files hiding kept log references results scores",
-                                      "verify"],
-    "registry.evaluation.ingest": [
-        "answer_ids content gold_items last_document mistakes", "join", "parsed_cache remarks",
-        "context", "declared gold", "hiding submissions", "apply"],
-    "registry.evaluation.comparing": [
-        "contingency directions leaderboard_key", "settings", "board_keys", "board_statistics families",
-        "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
-    "registry.manifest": ["fields write", "about", "folder spec", "files load"],
-    "registry.guessing": [
-        "guess records words", "files looks runs trial", "formats tables", "answer_logs unread unread_text",
-        "decide guesses task unknown", "made"],
-    "registry.guessing.tables": [
-        "keys values", "answering flags named prose", "keyed", "long positional roles", "shape",
-        "apiece wide written"],
-    "registry.readers": [
-        "parsing", "base order", "alignments lines markup names tables", """
-            bio
-            candidates
-            conllu
-            judged
-            labels
-            logprobs
-            mtme
-            multilabel
-            nbest
-            responses
-            scores
-            sgml
-            spans
-            texts
-            trec
-            wmt_xml
-        """],
-    "registry.studies": [
-        "score_distributions sizes study", "best_score board_study run", """
-            advise
-            dependent
-            effects
-            gains
-            judge
-            nbest
-            new_best
-            suites
-            verify
-        """, "planning"],
-    "registry.api": ["reading tasks", "result", "registry"],
-    "registry.direct": ["columns form", "forms", "kinds", "task", "board", "evaluate"],
-    "registry.releases": [
-        "checksums decisions loading tables", "contents samples submitted totals",
-        "derived_scores descriptions eval_records eval_results", "writing",
-        "verifying"],
-    "registry.competitions": [
-        "competition detailed_results pull_request submission_list submitted_files wheels yaml",
-        "download scoring_program", "start", "bundle"],
-    "registry.leaderboards": [
-        "comparison decisions families items scores", "directions intervals", "leaderboard stale",
-        "details ladders place sentences states stored", "load", "choose snapshot", "site"],
-    "registry.leaderboards.states": ["history", "corrections", "differences"],
-    "registry.leaderboards.site": ["across changes unshown"],
-    "registry.leaderboards.details": ["confusions phases regions telling", "bests systems", "load"],
-    "registry.leaderboards.items": ["listed view", "answers", "load"],
-    "registry.serving": [
-        "connections reading settings", "answers", "queries", "served", "endpoint pages sql", "tables", "openapi",
-        "guard", "app", "server"],
-    "registry.reports": [
-        """
-            boards
-            differences
-            items
-            methods
-            erratum
-            nbest
-            plan
-            stale
-        """, "exchange figures json_schema latex_board platforms publishing study wide", "page"],
-}
+LAYERS = [  # of packages, and of modules beside them; each imports from earlier layers only
+    "arrays errors identity treebank version", "families plugins",
+    "files items provenance rendering values",
+    "columns judged parallel",
+    "manifest metrics readers significance store",
+    "evaluation importers metric_names query", "api guessing studies", "leaderboards", "reports",
+    "at_once competitions releases", "direct serving", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
 
@@ -142,21 +56,19 @@ def imports_within() -> dict[str, list[str]]:
             for module, path in MODULES.items()}
 
 
-def child(folder: str, module: str) -> str | None:
-    """What of a folder, a file or a room, a module belongs to; nothing if it lies elsewhere or is the folder's face."""
-    return module.removeprefix(f"{folder}.").partition(".")[0] if module.startswith(f"{folder}.") else None
+def package_of(module: str) -> str | None:
+    """The package, or the module beside the packages, that a module belongs to; None for `registry` itself."""
+    return module.split(".")[1] if "." in module else None
 
 
-@pytest.mark.parametrize("folder", FLOORS)
-def test_imports_point_down(folder):
-    floors = {name: n for n, names in enumerate(FLOORS[folder]) for name in names.split()}
-    here = {child(folder, module) for module in MODULES} - {None, "__main__"}
-    assert here == floors.keys(), "every file and room has a floor"
+def test_imports_point_to_earlier_layers():
+    layers = {name: n for n, names in enumerate(LAYERS) for name in names.split()}
+    assert {package_of(module) for module in MODULES} - {None, "__main__"} == layers.keys(), "each has a layer"
     for module, imported in imports_within().items():
         for name in imported:
-            above, below = child(folder, module), child(folder, name)
-            if above != below and above in floors and below in floors:
-                assert floors[below] < floors[above], f"{module} (floor {floors[above]}) imports {name}"
+            importing, imported_from = package_of(module), package_of(name)
+            if importing != imported_from and importing in layers and imported_from in layers:
+                assert layers[imported_from] < layers[importing], f"{module} imports {name}"
 
 
 def test_reports_have_data_and_no_connection():
@@ -169,8 +81,8 @@ def test_reports_have_data_and_no_connection():
                         if isinstance(node, ast.Attribute)} & {"execute", "exec_driver_sql"}, module
 
 
-def test_no_room_asks_its_folders_face():
-    """As what a folder's `__init__` shows is made of its rooms, none of these may import it."""
+def test_no_module_imports_its_own_package():
+    """What a package's `__init__` offers is made of its modules."""
     for module, imported in imports_within().items():
         for name in imported:
             assert not module.startswith(f"{name}.") or name == module, f"{module} imports {name}"
