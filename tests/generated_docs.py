@@ -1,22 +1,17 @@
-"""Writes what lists what the program knows, pages and schemas of docs/ and names that are completed; tests hold it so.
+"""Writes the pages and schemas of docs/ that the program generates; tests check that they are current.
 
     python -m tests.generated_docs
 """
 
 import json
 import tempfile
-import textwrap
 from pathlib import Path
 
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.importers import IMPORTERS
-from registry.metrics import METRICS
 from registry.query import data_model
-from registry.readers import READERS
 from registry.reports.json_schema import board_schema, pairs_schema
-from registry.significance import CORRECTIONS, TESTS
 from registry.store.database import Database
 from tests.advice_page import advice_page
 from tests.conftest import ROOT
@@ -30,7 +25,6 @@ COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 SCHEMA_PAGE = ROOT / "docs" / "schema.md"
 MANUAL = ROOT / "docs" / "registry.1"
 SCHEMAS = ROOT / "docs" / "schemas"
-KNOWN_NAMES = ROOT / "registry" / "cli" / "guide" / "known_names.py"
 
 
 def schema_page():
@@ -72,19 +66,6 @@ def json_schemas():
     return {name: json.dumps(schema, indent=2) + "\n" for name, schema in found.items()}
 
 
-def known_names():
-    """The names of what the program knows, as a module that imports none of it."""
-    known = {"metrics": METRICS, "readers": READERS, "importers": IMPORTERS, "platforms": ["codabench"],
-             "tests": TESTS, "corrections": CORRECTIONS}
-    lines = ['"""Names of what the program knows, for completion: importing the things themselves takes too long.',
-             "", "Written by `make docs`.", '"""', "", "KNOWN = {"]
-    for kind, names in known.items():
-        quoted = ", ".join(f'"{name}"' for name in names)
-        lines += textwrap.wrap(f'"{kind}": [{quoted}],', 120, initial_indent=" " * 4, subsequent_indent=" " * 8,
-                               break_on_hyphens=False)
-    return "\n".join([*lines, "}"]) + "\n"
-
-
 def _listed(thing):
     return _printed("list", thing, "--format", "md")
 
@@ -100,7 +81,6 @@ if __name__ == "__main__":
     COMMANDS_PAGE.write_text(commands_page())
     SCHEMA_PAGE.write_text(schema_page())
     MANUAL.write_text(manual_page())
-    KNOWN_NAMES.write_text(known_names())
     SCHEMAS.mkdir(exist_ok=True)
     for name, written in json_schemas().items():
         (SCHEMAS / name).write_text(written)

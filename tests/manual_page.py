@@ -8,7 +8,7 @@ import re
 import typer
 
 from registry.cli.app import app
-from registry.cli.guide.layout import command_groups, parameter_groups
+from registry.cli.commands import group_commands, group_parameters
 from registry.version import __version__
 
 STATUS = (
@@ -44,29 +44,28 @@ def manual_page():
         ".SH SYNOPSIS", ".B registry", r"[\fIOPTIONS\fR] \fICOMMAND\fR [\fIARGS\fR]...",
         ".SH DESCRIPTION", _text(root.help),
         "Results go to stdout, everything else to stderr.", ".SH OPTIONS", *_parameters(root, context)]
-    for heading, commands in command_groups(root, context).items():
+    for heading, commands in group_commands(root).items():
         parts.append(f".SH {_plain(heading.upper())}")
-        for name, command in commands:
-            parts += _command(f"registry {name}", command, context)
-            for below, of in getattr(command, "commands", {}).items():
-                within = typer.Context(command, parent=context, info_name=name)
-                parts += _command(f"registry {name} {below}", of, within)
+        for name, command in commands.items():
+            parts += _command(name, command.load(name), context)
     for heading, rows in (("EXIT STATUS", STATUS), ("FILES", FILES), ("ENVIRONMENT", ENVIRONMENT),
                           ("EXAMPLES", EXAMPLES)):
         parts += [f".SH {heading}", *(line for row in rows for line in _described(*row))]
     return "\n".join(parts) + "\n"
 
 
-def _command(path, command, parent):
-    in_full = command.in_full() if hasattr(command, "in_full") else command
-    context = typer.Context(in_full, parent=parent, info_name=command.name)
-    usage = " ".join(in_full.collect_usage_pieces(context))
-    said = [line for part in in_full.help.split("\n\n") for line in (".PP", _text(part))]
-    return [f".SS {_plain(path)}", f"\\fB{_plain(path)}\\fR {_plain(usage)}", *said, *_parameters(in_full, context)]
+def _command(name, command, parent):
+    """Describe a command, then the commands of a group."""
+    context = typer.Context(command, parent=parent, info_name=name)
+    path, usage = _plain(context.command_path), _plain(" ".join(command.collect_usage_pieces(context)))
+    said = [line for part in command.help.split("\n\n") for line in (".PP", _text(part))]
+    below = [line for name, of in getattr(command, "commands", {}).items()
+             for line in _command(name, of.load(name), context)]
+    return [f".SS {path}", f"\\fB{path}\\fR {usage}", *said, *_parameters(command, context), *below]
 
 
 def _parameters(command, context):
-    return [line for _, records in parameter_groups(command, context) for record in records
+    return [line for _, records in group_parameters(command, context) for record in records
             for line in _described(*record)]
 
 

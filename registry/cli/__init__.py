@@ -1,4 +1,4 @@
-"""The command line. Nothing heavy is imported at module level, so that `--help` is instant; commands import late."""
+"""The command line. Nothing heavy is imported at module level, so that `--help` is instant."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import io
 import os
 import sys
 
-import typer
+from typer.completion import get_completion_inspect_parameters
 
 from registry.cli.app import app
-from registry.cli.guide.names import COMPLETE
 
 __all__ = ["app", "main"]
 
@@ -29,11 +28,8 @@ def main() -> None:
     atexit.register(gc.freeze)  # or Python looks at all that is imported once more before it ends, for 0.13 seconds
     _write_in_full()
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # nothing here takes it, but DuckDB imports it
-    if sys.argv[1:2] == [COMPLETE]:
-        from registry.cli.guide.shells import complete
-
-        complete(typer.main.get_command(app), sys.argv[2], sys.argv[3:])
-        return
+    if "_REGISTRY_COMPLETE" in os.environ:  # set by the scripts of `registry completion`
+        get_completion_inspect_parameters()  # registers typer's completion, as `add_completion` would
     try:
         app()
     except OSError as error:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from registry.cli.commands import WHICH
 from registry.cli.console import Format, say, say_all, show, show_boards
 from registry.cli.guide import names
-from registry.cli.guide.layout import WHICH
 from registry.cli.options import At, Db, MetricAlias, OutputFormat, TaskName, database, database_at
 from registry.cli.study.command import say_refused, study_archive
 from registry.errors import HiddenError, InputError, MismatchError

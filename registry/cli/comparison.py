@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from registry.cli.commands import TEST
 from registry.cli.console import say, say_all, show, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.guide import names
-from registry.cli.guide.layout import TEST
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
 from registry.cli.pipeline import say_end
 from registry.errors import counted

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from registry.cli import verbose
-from registry.cli.guide.layout import write_commands, write_parameters
-from registry.cli.guide.mistakes import command_meant, hint, where_to_look
+from registry.cli.guide.mistakes import where_to_look
 from registry.errors import RegistryError, one_line
 
 if TYPE_CHECKING:
@@ -30,56 +27,8 @@ Color = Literal["auto", "always", "never"]
 coloring: ContextVar[Color] = ContextVar("coloring", default="auto")
 
 
-class RegistryGroup(TyperGroup):
-    """A group of commands that ends with one line where a user's mistake would end in a traceback."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Keep the commands in the order of the main job."""
-        return list(self.commands)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands in groups, then the options."""
-        write_commands(self, ctx, formatter)
-        write_parameters(self, ctx, formatter)
-
-    def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        """Read the options that stand before the command."""
-        with _hinting():
-            return super().make_context(*arguments, **extra)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is meant; where there is none, say which are near."""
-        if args[0][:1].isalnum() and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {one_line(args[0])!r}; {command_meant(args[0], ctx)}")
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
-        try:
-            with _hinting():
-                return super().invoke(ctx)
-        except RegistryError as error:
-            _tell(error)
-            raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
-            typer.echo("interrupted: what is stored stays; run the command again for the rest", err=True)
-            raise typer.Exit(130) from None
-        finally:
-            _sum_up(ctx)
-
-
-@contextmanager
-def _hinting() -> Iterator[None]:
-    """Let errors of the command line say what was meant."""
-    try:
-        yield
-    except Exception as error:
-        hint(error)
-        raise
-
-
-def _tell(error: RegistryError) -> None:
-    """Tell of errors, each in one line, and what helps with the first."""
+def report_error(error: RegistryError) -> None:
+    """Write an error, and those that came with it, each as one line with its remedy."""
     for one in (error, *error.others):
         look = where_to_look(one)
         say(f"{'error' if one.exit_code else 'note'}: {one}{look and f'; {look}'}")
@@ -88,9 +37,9 @@ def _tell(error: RegistryError) -> None:
         say_all(verbose.origin(error))
 
 
-def _sum_up(context: Any) -> None:
-    """Tell how long the whole command took, where that is to be told."""
-    if context.parent is None and (account := verbose.account.get()) is not None:
+def report_duration() -> None:
+    """Write how long each stage of the command took, if `--verbose` is given."""
+    if (account := verbose.account.get()) is not None:
         say_all(account.summary(), "verbose")
         verbose.account.set(None)
 

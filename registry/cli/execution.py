@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from registry.cli.commands import WORK
 from registry.cli.console import explain, say
-from registry.cli.guide.layout import WORK
 from registry.cli.options import size_in_bytes
 from registry.cli.progress import reporter
 from registry.errors import counted

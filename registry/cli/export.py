@@ -45,7 +45,7 @@ class Form(NamedTuple):
 
 def export(
     task: Task,
-    form: Annotated[str, typer.Argument(metavar="FORM", autocompletion=names.of_program(lambda: FORMS), help=(
+    form: Annotated[str, typer.Argument(metavar="FORM", autocompletion=lambda: list(FORMS), help=(
         "codabench (scores.json), codalab (scores.txt) or evalai (its result) for one submission; wmt (LaTeX) for a "
         "leaderboard, badge (SVG) for where a submission stands on one; bibtex, citation (CITATION.cff), "
         "croissant-tasks (JSON-LD) or every-eval-ever (records with samples) for the task; huggingface (.eval_results "

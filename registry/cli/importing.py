@@ -23,7 +23,7 @@ CODABENCH = "codabench"  # the kind that is no importer: its submissions go into
 
 
 def import_(
-    kind: Annotated[str, typer.Argument(metavar="KIND", autocompletion=names.importers, help=(
+    kind: Annotated[str, typer.Argument(metavar="KIND", autocompletion=lambda: [*names.importers(), CODABENCH], help=(
         "What it is: `registry list importers`."))],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="The results.")],
     task: Annotated[str | None, typer.Option("--task", help=(

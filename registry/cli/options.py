@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from registry.cli.commands import STORE, WHICH
 from registry.cli.console import Format, say
 from registry.cli.guide import names
-from registry.cli.guide.layout import STORE, WHICH
 from registry.cli.settings import configured, database_path
 from registry.errors import InputError
 from registry.query.question import parameter_value

@@ -103,7 +103,7 @@ def test_every_command_is_looked_at():
     assert {command for command, forms in reading(Path(), "", whole=True).items() if forms} - {"schema", "verify"} == (
         bypasses.READING.keys() - {"study"})
     assert STUDY.keys() == STUDIES.keys()
-    assert STUDIES.keys() | {"synthesize", "resample-train"} == group.commands["study"].commands.keys()
+    assert STUDIES.keys() | {"synthesize", "resample-train"} == group.commands["study"].load("study").commands.keys()
 
 
 def test_no_output_holds_a_name_before_the_reveal(secrets):

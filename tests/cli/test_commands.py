@@ -10,8 +10,9 @@ import sys
 import pytest
 import typer
 
-from registry.cli import app, study
-from registry.cli.late import LateCommand
+from registry.cli import app
+from registry.cli.commands import LazyCommand
+from registry.cli.study import group as studies
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
@@ -131,21 +132,30 @@ def run_process(*arguments, **options):
                           **options)
 
 
-@pytest.mark.parametrize("group", [(), ("study",)], ids=str)
-def test_help_cuts_no_line_of_the_list_of_commands(group):
+@pytest.mark.parametrize(("group", "commands"), [((), typer.main.get_command(app).commands),
+                                                 (("study",), studies.commands)], ids=["registry", "study"])
+def test_help_cuts_no_line_of_the_list_of_commands(group, commands):
     told = run_process(*group, "--help", env={**os.environ, "COLUMNS": "80"}).stdout
     listed = [line for line in told.partition("Options:\n")[0].splitlines()[4:] if line.startswith("  ")]
-    of = study.app if group else app
-    assert len(listed) == len(of.registered_commands) + len(of.registered_groups)
+    assert len(listed) == len(commands)
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
 
 
-def test_the_function_of_a_command_is_looked_at_when_it_is_used():
-    commands = typer.main.get_command(app).commands
-    late = {name for name, of in commands.items() if isinstance(of, LateCommand)}
-    assert {"run", "board", "compare"} < late
-    assert {option.name for option in commands["board"].params} >= {"task", "db", "format_"}
-    assert {name for name in late if "params" in vars(commands[name])} == {"board"}
+@pytest.mark.parametrize("group", [typer.main.get_command(app), studies], ids=["registry", "study"])
+def test_a_summary_is_the_first_sentence_of_the_help_of_its_command(group):
+    """It is written twice, so that `--help` imports no command."""
+    for name, command in group.commands.items():
+        assert isinstance(command, LazyCommand)
+        assert command.load(name).help.partition("\n\n")[0] == command.help
+
+
+def test_a_command_imports_no_other_command():
+    code = "import sys; from registry.cli import app; app(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+    for arguments, expected in ((["--help"], set()), (["study", "--help"], {"study"}), (["init", "--help"], {"task"})):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        imported = {module.split(".")[2] for module in done.stdout.split() if module.startswith("registry.cli.")}
+        commands = {command.target.split(":")[0] for command in typer.main.get_command(app).commands.values()}
+        assert imported & commands == expected
 
 
 def test_usage_errors_exit_with_2(registry):
@@ -164,7 +174,8 @@ def test_a_reader_that_goes_away_is_no_error(task, scored, tmp_path):
 def test_every_command_that_writes_waits_for_its_turn():
     """Who writes can be named in the log, and how long to wait can be said."""
     commands = typer.main.get_command(app).commands
-    flags = {name: {flag for option in command.params for flag in option.opts} for name, command in commands.items()}
+    flags = {name: {flag for option in command.load(name).params for flag in option.opts}
+             for name, command in commands.items()}
     writing = {name for name, of in flags.items() if "--actor" in of}
     assert writing >= {"run", "apply", "submit", "import", "score", "compare", "site"}
     assert [name for name in writing if "--wait" not in flags[name]] == []

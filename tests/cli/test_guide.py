@@ -1,23 +1,31 @@
 """What leads people through the command line: groups, short forms, hints, completion, the manual, --verbose."""
 
+import os
+import pty
+import select
 import shutil
 import subprocess
+import sys
+import time
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 import pytest
 import typer
+from typer.completion import get_completion_inspect_parameters
+from typer.testing import CliRunner
 
 from registry.cli import app
-from registry.cli.guide import shells
-from registry.cli.guide.completion import Candidate, candidates
-from registry.cli.guide.layout import STORE, TEST, WORK, parameter_groups
-from registry.studies import Known
+from registry.cli.commands import STORE, TEST, WORK, group_parameters
+from registry.cli.guide.completion import SCRIPTS
 from tests.generated_docs import MANUAL
 from tests.manual_page import manual_page
 from tests.needs import need
 
-HOSTILE = """-$(touch x)`touch y`;'a' "b"\\ &|<>*?[c]{d}~#!=:@ é"""
+HOSTILE = """$(touch x)`touch y`\\$(touch z);'a' "b"\\ &|<>*?[c]{d}~#!=:@ é"""
+SHELLS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"],
+          "fish": ["fish", "--no-config", "-i"]}
 
 
 @cache
@@ -26,14 +34,19 @@ def program():
 
 
 def commands():
-    """Every command but those of studies, whose own options come with what computes them."""
-    for name, command in program().commands.items():
+    """Every command, with those of studies."""
+    for name, lazy in program().commands.items():
+        command = lazy.load(name)
         yield name, command
-        yield from getattr(command, "commands", {}).items()
+        yield from ((below, of.load(below)) for below, of in getattr(command, "commands", {}).items())
 
 
 def values(*words):
-    return [of.value for of in candidates(program(), list(words))]
+    """Return the candidates for the last word."""
+    get_completion_inspect_parameters()
+    environment = {"_REGISTRY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["registry", *words]),
+                   "COMP_CWORD": str(len(words))}
+    return CliRunner().invoke(app, env=environment, prog_name="registry").stdout.split()
 
 
 def test_a_short_form_means_the_same_everywhere():
@@ -53,20 +66,21 @@ def test_a_short_form_means_the_same_everywhere():
 
 
 def test_options_of_a_long_command_are_in_groups():
-    command = program().commands["compare"]
-    groups = dict(parameter_groups(command, typer.Context(command)))
+    command = program().commands["compare"].load("compare")
+    groups = dict(group_parameters(command, typer.Context(command)))
     assert {TEST, WORK, STORE} < groups.keys()
     assert sum("--correction" in flags for flags, _ in groups[TEST]) == 1
-    short = program().commands["init"]
-    assert list(dict(parameter_groups(short, typer.Context(short)))) == ["Options"]
+    short = program().commands["init"].load("init")
+    assert list(dict(group_parameters(short, typer.Context(short)))) == ["Options"]
 
 
 @pytest.mark.parametrize(("typed", "said"), [
     (("bord",), "did you mean `registry board`?"), (("power",), "did you mean `registry study power`?"),
     (("study", "board"), "did you mean `registry board`?"), (("study", "powr"), "`registry study power`"),
-    (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "did you mean `--metric`?"),
-    (("board", "--test", "t"), "it is an option of `registry quick`"), (("board", "--zzz"), "`registry board --help`"),
-    (("board", "--organiser"), "`registry --organiser board ...`"), (("--orgniser",), "did you mean `--organiser`?"),
+    (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
+    (("board", "--zzz"), "'registry board -h'"),
+    (("board", "--organiser"), "`registry --organiser board ...`"),
+    (("--orgniser",), "(Possible options: --organiser)"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
     (("run",), "`registry new TASK --from"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):
@@ -84,36 +98,34 @@ def test_where_there_is_nothing_yet_the_next_step_is_told(registry, task):
     assert "Here is task/task.toml." in registry("run", exit_code=2).stderr
 
 
-def test_commands_options_and_choices_are_completed(monkeypatch):
-    assert values("bo") == ["board"]
+def test_commands_options_and_choices_are_completed():
+    assert values("bo") == values("--version", "bo") == ["board"]
     assert values("study", "synth") == ["synthesize"]
-    assert values("--", "bo") == ["board"]
     assert values("board", "--ra") == ["--ranks"]
-    assert values("board", "--ranks", "c") == ["cluster"]
-    assert values("board", "--ranks=c") == ["--ranks=cluster"]
-    assert values("--color", "a") == ["auto", "always"]
+    assert values("board", "--ranks", "c") == values("board", "--ranks=c") == ["cluster"]
+    assert values("--color", "a") == values("board", "--color", "a") == ["auto", "always"]
     assert values("list", "m") == ["metrics"]
     assert values("export", "x", "code") == []
     assert values("export", "x", "bib") == ["bibtex"]
     assert values("compare", "--correction", "h") == ["holm", "hochberg"]
+    assert values("quick", "--metric", "Bal") == ["BalancedAccuracy"]
+    assert values("quick", "--as", "mt") == ["mtme", "mteb"]
+    assert values("import", "c") == ["codabench"]
     assert "--alpha" in values("study", "power", "--al")  # of the study's class
-    with monkeypatch.context() as patch:  # what studies share is known without importing one
-        patch.setattr(Known, "load", lambda _: pytest.fail("a study was imported"))
-        assert values("study", "threshold", "small", "-j", "2", "--test", "mc") == ["mcnemar"]
-    assert values("nothing", "") == values("board", "small", "") == values("backup", "x", "") == []
+    assert values("board", "small", "") == values("backup", "x", "") == []
 
 
 @pytest.mark.slow
 def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, scored):
     assert values("board", "") == []
+    task.systems["-x"] = task.systems["b"]
     scored(task)
     assert values("board", "") == values("board", "-d", "registry.duckdb", "sm") == ["small"]
-    assert values("board", "--db=none.duckdb", "") == values("board", "other", "-m", "") == []
+    assert values("board", "--db=none.duckdb", "") == []
     assert values("board", "small", "-m", "") == values("board", "-m", "a") == ["acc"]
     assert values("export", "small", "badge", "--submission", "b") == ["b/b"]
     assert values("items", "small", "show", "i1") == ["i1"]
-    (signature,) = values("show", "")
-    assert registry("board", "--format", "json").json[0]["signature"].endswith(f"id:{signature}")
+    assert len(values("show", "")) == 1
     for names in (("pairs", "small", "-s", ""), ("purge", "small", "")):
         assert values(*names) == ["a", "b", "c"]
     registry("hide", "small")
@@ -123,34 +135,73 @@ def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, sco
     assert values("board", "small", "-m", "") == ["acc"]
 
 
-def test_bash_reads_back_what_it_inserts_and_runs_nothing(monkeypatch, tmp_path):
-    """Whatever a system is called, and however the word was begun."""
-    name = HOSTILE.lstrip("-")
-    for begun in ("", "'", '"'):
-        of = name.replace("!", "") if begun == '"' else name
-        monkeypatch.setattr(shells, "candidates", lambda *_, of=of: [Candidate(of)])
-        (word,) = shells.for_bash(None, f"registry pairs -s {begun}", "\"'><=;|&(: @")
-        done = subprocess.run(["bash", "-c", f"printf %s {begun}{word}{begun}"], capture_output=True, text=True,
-                              check=True)
-        assert done.stdout == of
-    monkeypatch.setattr(shells, "candidates", lambda *_: [Candidate("a/b@1")])
-    assert shells.for_bash(None, "registry show a/b@", "@:=") == ["1"]  # as bash breaks words at @
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.slow
+@pytest.mark.parametrize(("begun", "name"), [
+    ("", HOSTILE), ("'", "Team A"), ('"Team ', "Team A"), ("a:", "a:b c"), ("a:b", "a:b c"), ("x=1", "x=1/é"),
+    ("x/y@", "x/y@1"), ("\\$\\(t", HOSTILE)])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_inserts_a_name_as_text(shell, begun, name, tmp_path):
+    """Whatever a system is called: the command gets the name, and nothing in it is run."""
+    need(shell, there=shutil.which(shell) is not None)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "name").write_text(name + "\n")
+    (folder / "registry").write_text("""#!/bin/sh
+        cd "${0%/*}"
+        if [ -n "$_REGISTRY_COMPLETE" ]
+        then cat name; touch asked
+        else printf '%s\\0' "$@" > all; mv all given
+        fi""")
+    (folder / "registry").chmod(0o755)
+    (folder / "script").write_text(SCRIPTS[shell])
+    start = "autoload -U compinit; compinit -u; " if shell == "zsh" else ""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(tmp_path)
+        os.execvpe(SHELLS[shell][0], SHELLS[shell], {**os.environ, "HOME": str(tmp_path), "TERM": "dumb",
+                                                     "LC_ALL": "C.UTF-8", "PATH": f"{folder}:{os.environ['PATH']}"})
+    try:
+        _type(terminal, f"{start}. {folder / 'script'}; touch {folder / 'ready'}\n", folder / "ready")
+        _type(terminal, f"registry pairs -s {begun}\t", folder / "asked")
+        _type(terminal, "\n", folder / "given")
+    finally:
+        os.kill(process, 9)
+        os.waitpid(process, 0)
+        os.close(terminal)
+    assert (folder / "given").read_text().split("\0")[:-1] == ["pairs", "-s", name]
+    assert not {"x", "y", "z"} & {path.name for path in tmp_path.iterdir()}
 
 
-def test_a_shell_gets_no_error(capsys):
-    shells.complete(program(), "bash", [])
-    shells.complete(None, "zsh", ["board", ""])
-    assert capsys.readouterr() == ("", "")
-    shells.complete(program(), "fish", ["boa"])
-    assert capsys.readouterr().out == "board\tPrint the leaderboards\n"
+def _type(terminal, text, made):
+    """Type into a terminal until a file is made."""
+    os.write(terminal, text.encode())
+    end = time.monotonic() + 20
+    while not made.exists():
+        assert time.monotonic() < end
+        if select.select([terminal], [], [], 0.1)[0]:
+            os.read(terminal, 65536)
 
 
-@pytest.mark.parametrize("name", shells.SCRIPTS)
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_shells_take_their_scripts(registry, name):
     script = registry("completion", name).stdout
     need(name, there=shutil.which(name) is not None)
     subprocess.run([name, "-n", "-c", script], check=True)
+
+
+@pytest.mark.slow
+def test_bash_gets_candidates_from_the_program(registry):
+    script = registry("completion", "bash").stdout + """
+        COMP_LINE='registry board --ranks=clu' COMP_POINT=26 _registry_complete registry clu =
+        echo "${COMPREPLY[@]}"
+        COMP_LINE='registry ' COMP_POINT=9 _registry_complete registry '' registry
+        echo "${COMPREPLY[@]}" """
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PATH": path})
+    first, second = done.stdout.splitlines()
+    assert first == "cluster"
+    assert second.split() == list(program().commands)
 
 
 def test_the_manual_is_that_of_the_commands():

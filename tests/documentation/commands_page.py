@@ -38,7 +38,7 @@ def commands_page():
         more = f"[{_title(MORE[name])}]({MORE[name]})" if name in MORE else ""
         rows.append(f"| [`registry {name}`](#registry-{name}) | {_cell(command.get_short_help_str(200))} | {more} |")
         parts.append(_section((name,)))
-        parts += [_section((name, one)) for one in getattr(command, "commands", ())]
+        parts += [_section((name, one)) for one in getattr(command.load(name), "commands", ())]
     table = ["| command | what it does | more |", "|---|---|---|", *rows]
     return "\n".join([INTRODUCTION, *table, "", *parts])
 

@@ -1,4 +1,4 @@
-"""Hints after mistakes: which command or option was meant, and which command lists what there is."""
+"""Remedies after mistakes: the command that was probably meant, and the command that lists all names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.cli.guide.start import found_manifest
-from registry.errors import MOST_LISTED, NoRegistryError, UnknownNameError, counted, nearest
-
-_SHOWN = 4  # commands or options that a hint names
+from registry.errors import MOST_LISTED, NoRegistryError, UnknownNameError, nearest
 
 # Which command lists the names of a kind; an error that names the kind in more words has one of these first.
 LISTED = {
@@ -37,44 +35,28 @@ def where_to_look(error: Exception) -> str:
     return f"`{listed}` says what there is" if listed else ""
 
 
-def hint(error: Any) -> None:
-    """Let an error of the command line's parser say what was meant, once."""
-    context = getattr(error, "ctx", None)
-    if context is None or getattr(error, "is_hinted", False):
-        return
-    if hasattr(error, "possibilities"):  # of an unknown option
-        error.message, error.possibilities = f"{error.message}; {_option_meant(error, context)}", None
-        error.is_hinted = True
-    elif type(error).__name__ == "MissingParameter" and not error.message:
+def add_remedy(error: Any) -> None:
+    """Add a remedy to a usage error of typer; leave other errors as they are."""
+    if type(error).__name__ == "MissingParameter" and not error.message:
         error.message = _missing(error.param)
+    elif type(error).__name__ == "NoSuchOption":
+        option, root = error.option_name, error.ctx.find_root()
+        if error.ctx is not root and any(option in parameter.opts for parameter in root.command.params):
+            error.message += f"; it precedes the command: `registry {option} {error.ctx.info_name} ...`"
+            error.possibilities = None
+        elif error.ctx is root and not error.possibilities:
+            error.message += f"; options of a command follow it: `registry COMMAND {option} ...`"
 
 
-def command_meant(typed: str, context: Any) -> str:
-    """Which command, of the program or of one of its groups, has the name or a near one."""
-    known = [path for path, _ in _commands(context.find_root())]
-    by_name = {path.rpartition(" ")[2]: path for path in sorted(known, key=len, reverse=True)}
-    near = [path for path in known if path.rpartition(" ")[2] == typed] or [
-        by_name[name] for name in nearest(typed, by_name)]
-    if near:
-        return f"did you mean {_either(near)}?"
-    return f"`{context.command_path} --help` lists all commands"
-
-
-def _option_meant(error: Any, context: Any) -> str:
-    """The nearest options of the command, or where one of this name belongs."""
-    root, option = context.find_root(), error.option_name
-    before = {flag for parameter in root.command.get_params(root) for flag in parameter.opts}
-    if option in before:
-        return f"it stands before the command: `registry {option} {context.info_name} ...`"
-    of_others = [path for path, command in _commands(root)
-                 if any(option in parameter.opts for parameter in command.params)]  # that are known before it is loaded
-    if of_others and context is root:
-        return f"it stands after the command: `registry COMMAND {option} ...`"
-    if of_others:
-        return f"it is an option of {_either(of_others)}"
-    if error.possibilities:
-        return f"did you mean {_either(sorted(error.possibilities))}?"
-    return f"`{context.command_path} --help` lists the options"
+def suggest_command(name: str, context: Any) -> str:
+    """Suggest commands, also those of studies, whose names are near."""
+    program = context.find_root().command.commands
+    paths = {study: f"registry study {study}" for study in program["study"].load("study").commands}
+    paths |= {command: f"registry {command}" for command in program}
+    near = [name] if name in paths else nearest(name, paths)
+    if not near:
+        return f"`{context.command_path} --help` lists all commands"
+    return f"did you mean {' or '.join(f'`{paths[match]}`' for match in near)}?"
 
 
 def _missing(parameter: Any) -> str:
@@ -84,23 +66,3 @@ def _missing(parameter: Any) -> str:
         return f"Here is {shlex.quote(str(found))}." if found else (
             "`registry new TASK --from GOLD SYSTEM...` writes one; docs/manifest.md says what it may hold.")
     return f"`{LISTED[parameter.name]}` says what there is." if parameter.name in LISTED else ""
-
-
-def _commands(root: Any) -> list[tuple[str, Any]]:
-    """Every command of the program and of its groups, by what is typed for it."""
-    found = []
-    for name, command in root.command.commands.items():
-        found.append((f"registry {name}", command))
-        found += [(f"registry {name} {below}", of) for below, of in getattr(command, "commands", {}).items()]
-    return found
-
-
-def _either(of: list[str]) -> str:
-    """Some of many, in words.
-
-    >>> _either(["--a", "--b"]), _either(list("abcdef"))
-    ('`--a` or `--b`', '`a`, `b`, `c`, `d` or 2 others')
-    """
-    *others, last = [f"`{one}`" for one in of[:_SHOWN]] + (
-        [counted(len(of) - _SHOWN, "other")] if len(of) > _SHOWN else [])
-    return f"{', '.join(others)} or {last}" if others else last

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
-from registry.cli.console import RegistryGroup
-from registry.cli.late import add_command
-from registry.cli.study.command import add_study
-from registry.cli.study.writing import resample_train, synthesize
+from registry.cli.commands import STUDY, LazyCommand, RegistryGroup
 from registry.studies import STUDIES
 
-app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
+group = RegistryGroup(name="study", no_args_is_help=True, rich_markup_mode=None, help=(
     "Make a study of a task: what its numbers show and do not."))
-for name in STUDIES:
-    add_study(app, name)
-add_command(app, synthesize, "synthesize")
-add_command(app, resample_train, "resample-train")
+group.commands.update({name: LazyCommand(STUDY, study.said) for name, study in STUDIES.items()})
+group.commands.update({
+    "synthesize": LazyCommand("study.writing:synthesize", "Write a task of drawn system outputs."),
+    "resample-train": LazyCommand("study.writing:resample_train", "Write resampled training files.")})

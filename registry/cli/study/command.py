@@ -1,26 +1,20 @@
-"""A study as a command: its options are the fields of the study and what else its class says may be given.
-
-Studies are heavy to import, so a list of commands shows their summaries alone, and a command takes up its options when
-it is used.
-"""
+"""The command of a study: its options are the fields of the study, and others that the class of the study lists."""
 
 from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from registry.cli.commands import TEST, make_command
 from registry.cli.console import say, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.guide import names
-from registry.cli.guide.layout import TEST
-from registry.cli.late import command_of
 from registry.cli.options import (
     Actor,
     ChosenMetric,
@@ -42,6 +36,8 @@ from registry.errors import InputError
 from registry.studies import STUDIES
 
 if TYPE_CHECKING:
+    from typer.core import TyperCommand
+
     from registry.store.database import Database
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
@@ -79,48 +75,20 @@ _WORK: tuple[_Parameter, ...] = (("workers", Workers, None), ("cluster", Cluster
                                  ("quiet", Quiet, False))
 
 
-class StudyCommand(TyperCommand):
-    """The command of a study that is known by its summary until it is used."""
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Go on with the command of the study itself."""
-        return self.in_full().make_context(info_name, args, parent, **extra)
-
-    def in_full(self) -> Any:
-        """The command of the study itself, with all of its options."""
-        return _derived(str(self.name))
-
-    def shared(self) -> Any:
-        """A command with the options that studies share, which are known without importing any."""
-        return _command("shared", "", [*_named_options((*CHOICES, *SETTINGS)), ("plot", Plot, None), *_COMMON, *_WORK],
-                        lambda _: None)
-
-
-def add_study(app: typer.Typer, name: str, heading: str | None = None) -> None:
-    """Add the command of a study, listed below a heading; until it is used it is known to take a task."""
-    def until_used(task: TaskName = None) -> None:
-        del task
-
-    app.command(name, cls=StudyCommand, help=STUDIES[name].said, rich_help_panel=heading)(until_used)
-
-
-def _derived(name: str) -> Any:
-    """The command of a study, with its options."""
+def make_study_command(name: str) -> TyperCommand:
+    """Make the command of a study, with the options of its class."""
     study = STUDIES[name].load()
+
+    def run(**values: Any) -> None:
+        _ask(study, values)
+
+    # Typer reads parameters by `inspect.signature`, which takes them from here: the only function whose parameters are
+    # not written down.
+    run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for key, annotation, default in _parameters(study)])
     more = (study.__doc__ or "").partition("\n\n")[2]
-    return _command(name, f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}", _parameters(study),
-                    lambda given: _ask(study, given))
-
-
-def _command(name: str, said: str, parameters: Iterable[_Parameter], do: Callable[[Mapping[str, Any]], None]) -> Any:
-    """A command of these parameters, whose values `do` gets by their names."""
-    def command(**given: Any) -> None:
-        do(given)
-
-    command.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=of, default=default)
-        for key, of, default in parameters])
-    return command_of(command, name, said)
+    return make_command(run, name, f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}")
 
 
 def _named_options(named: Iterable[str], metric: Any = ChosenMetric) -> Iterator[_Parameter]:

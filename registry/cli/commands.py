@@ -1,0 +1,160 @@
+"""Commands and groups of this program: the only module that extends typer's classes.
+
+A command is imported when it is used; until then it is a name and a summary. `--help` lists commands and options below
+headings, in plain text, because typer needs rich for its panels, whose import takes as long as the whole `--help`.
+Some options of the program may follow the command too. Usage errors end with a remedy.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from registry.cli.console import report_duration, report_error
+from registry.cli.guide.mistakes import add_remedy, suggest_command
+from registry.errors import RegistryError, one_line
+
+# Headings of options that commands share, in the order in which they follow a command's own.
+WHICH, TEST, WORK, STORE = "Which results", "The test", "The work", "The registry"
+STUDY = "study.command:make_study_command"  # makes the command of a study from its name
+_ANYWHERE = ("is_verbose", "color")  # options of the program that may follow the command too
+_SHORT = 8  # options up to which they are one list
+_MARGINS = 4  # blanks left and right of a command's name
+
+
+def make_command(function: Callable[..., None], name: str, description: str | None = None) -> TyperCommand:
+    """Make the command of a function; its help is the description, by default the docstring."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, cls=RegistryCommand, help=description)(function)
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperCommand)
+    return command
+
+
+class RegistryCommand(TyperCommand):
+    """A command whose options have headings; some options of the program may follow it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the command's parameters, and options of the program whose flags it does not use itself."""
+        own = super().get_params(ctx)
+        flags = {flag for parameter in own for flag in parameter.opts}
+        return [*own, *(_copy_for_command(option) for option in ctx.find_root().command.params
+                        if option.name in _ANYWHERE and not flags & set(option.opts))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options."""
+        write_parameters(self, ctx, formatter)
+
+
+def _copy_for_command(option: Any) -> Any:
+    """Copy an option of the program that acts by its callback, and does nothing if it is absent."""
+    option = copy.copy(option)
+    option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
+    return option
+
+
+class LazyCommand(TyperCommand):
+    """A command that is imported when it is used.
+
+    Attributes:
+        target: Its function or group, as `module:name` below `registry.cli`, or `STUDY`.
+    """
+
+    def __init__(self, target: str, summary: str, heading: str | None = None) -> None:
+        super().__init__(None, help=summary, rich_help_panel=heading, rich_markup_mode=None)
+        self.target = target
+
+    def load(self, name: str) -> Any:
+        """Import the command."""
+        module, _, attribute = self.target.partition(":")
+        target = getattr(import_module(f"registry.cli.{module}"), attribute)
+        if isinstance(target, TyperGroup):
+            return target
+        return target(name) if self.target == STUDY else make_command(target, name)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Parse arguments by the command itself."""
+        return self.load(str(info_name)).make_context(info_name, args, parent, **extra)
+
+
+class RegistryGroup(TyperGroup):
+    """A group of commands, listed below headings in their order; an unknown command gets a suggestion."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, then the options."""
+        groups = group_commands(self)
+        longest = max(map(len, self.commands))
+        width = formatter.width - _MARGINS - longest
+        for heading, commands in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{longest}}", command.get_short_help_str(width))
+                                    for name, command in commands.items()])
+        write_parameters(self, ctx, formatter)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; fail with the nearest names of all groups if there is none."""
+        if args[0][:1].isalnum() and args[0] not in self.commands and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {one_line(args[0])!r}; {suggest_command(args[0], ctx)}")
+        return super().resolve_command(ctx, args)
+
+
+class Program(RegistryGroup):
+    """The whole program: every error of a command ends as one line and an exit status."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """Parse the options before the command."""
+        try:
+            return super().make_context(*arguments, **extra)
+        except Exception as error:
+            add_remedy(error)
+            raise
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
+        try:
+            return super().invoke(ctx)
+        except RegistryError as error:
+            report_error(error)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            typer.echo("interrupted: what is stored stays; run the command again for the rest", err=True)
+            raise typer.Exit(130) from None
+        except Exception as error:
+            add_remedy(error)
+            raise
+        finally:
+            report_duration()
+
+
+def write_parameters(command: Any, context: Any, formatter: Any) -> None:
+    """Write a command's arguments and options."""
+    for heading, records in group_parameters(command, context):
+        with formatter.section(heading):
+            formatter.write_dl(records)
+
+
+def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield headings, each with its parameters and their descriptions; a short command has no headings of options."""
+    groups: dict[str, list[tuple[str, str]]] = {
+        heading: [] for heading in ("Arguments", "Options", WHICH, TEST, WORK, STORE)}
+    shown = [(parameter, record) for parameter in command.get_params(context)
+             if (record := parameter.get_help_record(context)) is not None]
+    is_short = sum(parameter.param_type_name == "option" for parameter, _ in shown) <= _SHORT
+    for parameter, record in shown:
+        panel = None if is_short else getattr(parameter, "rich_help_panel", None)
+        groups["Arguments" if parameter.param_type_name == "argument" else panel or "Options"].append(record)
+    return ((heading, records) for heading, records in groups.items() if records)
+
+
+def group_commands(group: Any) -> dict[str, dict[str, Any]]:
+    """Return the commands of each heading, by name."""
+    groups: dict[str, dict[str, Any]] = defaultdict(dict)
+    for name, command in group.commands.items():
+        groups[command.rich_help_panel or "Commands"][name] = command
+    return groups
