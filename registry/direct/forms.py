@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from registry.direct.form import Form, Row
@@ -109,10 +110,13 @@ class Spans(Form):
 
 
 def spans_of(value: Any) -> list[tuple[Any, ...]]:
-    """Return the spans of an item, sorted, each once."""
+    """Return the spans of an item, sorted; one that stands twice is refused, as in files."""
     if not is_many(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
-    return sorted(set(map(span_of, value)))
+    spans = sorted(map(span_of, value))
+    if twice := next((span for span, after in pairwise(spans) if span == after), None):
+        raise ValueError(f"span {twice!r} stands twice; keep one")
+    return spans
 
 
 def span_of(value: Any) -> tuple[Any, ...]:

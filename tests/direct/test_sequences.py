@@ -150,3 +150,15 @@ def test_sets_of_spans_are_read():
     board = registry.evaluate([{(0, 1, "A")}, {(2, 3, "B")}], {"a": [{(0, 1, "A")}, set()], "b": [set(), set()]},
                               metric="F1")
     assert board.scores == pytest.approx({"a": 2 / 3, "b": 0.0})
+
+
+@pytest.mark.parametrize("spans", [
+    [(1, 2, "PER"), (20, 21, "PER"), (20, 21, "PER")], [(1, 2), (1, 2)],
+    [{"start": 3, "end": 5, "label": "LOC"}, {"start": 3, "end": 5, "type": "LOC"}]])
+def test_a_span_that_stands_twice_is_refused_as_in_files(spans):
+    """It counted once: a system with one wrong span three times had F1 .5 instead of 1/3, and was first."""
+    gold = [[span if isinstance(span, dict) else tuple(span) for span in spans[:1]]] * 3
+    with pytest.raises(InputError, match=r"system 'a': item '0': span \(.*\) stands twice; keep one"):
+        registry.evaluate(gold, {"a": [spans, gold[0], gold[0]]}, metric="F1")
+    with pytest.raises(InputError, match=r"gold: item '1': span \(.*\) stands twice; keep one"):
+        registry.evaluate([gold[0], spans, gold[0]], {"a": gold}, metric="F1")
