@@ -178,7 +178,8 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
     database.settle()
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(workplace(database.path.resolve()))
+            folder = stack.enter_context(workplace(database.path.resolve())) / "private"
+            folder.mkdir(0o700)  # nobody else may read a copy of what only its owner may
             copy = copy_into(folder, database, create=create)
         except OSError as error:
             raise StoreError(database.named, f"cannot be copied to be worked in: {error.strerror}; free some space and "

@@ -122,6 +122,17 @@ def test_mode_and_links_stay(database, tmp_path):
     assert database.path.stat().st_mode & 0o777 == 0o640
 
 
+def test_nobody_else_reads_the_copy_of_a_private_registry(database):
+    database.path.chmod(0o600)
+    with working_copy(database) as copy:
+        assert copy.database.path.parent.stat().st_mode & 0o777 == 0o700
+        with copy.database.writing() as connection:
+            connection.exec_driver_sql("INSERT INTO study_part VALUES ('a', 'k', 'r')")
+        copy.publish()
+    assert database.path.stat().st_mode & 0o777 == 0o600
+    assert kept(database) == ["a"]
+
+
 def test_of_what_was_deleted_nothing_is_left_in_a_compact_file(database):
     keep(database, "zzzzzzzz")
     assert b"zzzzzzzz" in database.path.read_bytes()
