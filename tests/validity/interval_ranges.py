@@ -15,7 +15,7 @@ from registry.metrics import MCC, Kappa, LabelF
 from registry.significance.intervals.closed_form import ClosedForm, over_items
 from registry.significance.intervals.influence import influences, standard_errors
 from tests.validity.populations import documents, spans, translations
-from tests.validity.range_populations import POSITIVES, absolute_errors, kappas, labels, rare_label, words
+from tests.validity.range_populations import POSITIVES, absolute_errors, kappas, labels, rare_label, scores_near_one, words
 
 BATCH = 50
 POPULATIONS = (
@@ -28,7 +28,8 @@ POPULATIONS = (
     *(words(n) for n in (20, 50, 200)), words(50, (0.02, 0.02)),
     *(words(n, (0.05, 0.04), lost=0.03) for n in (30, 100, 300)),
     *(translations(n, (0.72, 0.68)) for n in (20, 120)), translations(5, (0.78, 0.75)), spans(40, (0.65, 0.55)),
-    *(absolute_errors(n) for n in (20, 50, 200)),
+    *(absolute_errors(n) for n in (20, 50, 200)), *(scores_near_one(n, 0.5) for n in (20, 50, 100)),
+    *(scores_near_one(n, 0.2) for n in (30, 50, 100, 200)),
     documents(20, (0.9, 0.88)), documents(50, (0.9, 0.88)), documents(200, (0.98, 0.97)))
 
 

@@ -81,6 +81,12 @@ def absolute_errors(units, gains=(0.2, 0.0), correlation=0.5):
                  score_range=MAE.score_range)
 
 
+def scores_near_one(units, shape):
+    """Independent scores from 0 to 1, of Beta(5, shape), whose range is declared."""
+    return ratio(f"scores of Beta(5, {shape:g}), {units} items", (5 / (5 + shape),) * 2,
+                 lambda rng, runs: over_one(rng.beta(5, shape, size=(runs, units, 2)), 9), score_range=(0.0, 1.0))
+
+
 def kappas(units, accuracies=(0.85, 0.8)):
     """Cohen's kappa of three classes of unequal size."""
     return labels(units, (0.5, 0.3, 0.2), accuracies, Kappa())
