@@ -15,7 +15,15 @@ from registry.metrics import MCC, Kappa, LabelF
 from registry.significance.intervals.closed_form import ClosedForm, over_items
 from registry.significance.intervals.influence import influences, standard_errors
 from tests.validity.populations import documents, spans, translations
-from tests.validity.range_populations import POSITIVES, absolute_errors, kappas, labels, rare_label, scores_near_one, words
+from tests.validity.range_populations import (
+    POSITIVES,
+    absolute_errors,
+    kappas,
+    labels,
+    rare_label,
+    scores_near_one,
+    words,
+)
 
 BATCH = 50
 POPULATIONS = (
