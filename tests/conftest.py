@@ -139,6 +139,7 @@ def _without_what_takes_long(empty_registry):
     Making the schema takes longer than most tests, and starting a process a second; tests of these are marked.
     """
     def create(database):
+        """Copy a new registry."""
         database.require_free()
         database.path.write_bytes(empty_registry)
 

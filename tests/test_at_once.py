@@ -62,7 +62,7 @@ def test_nothing_is_left_where_it_is_interrupted(temporary, tmp_path, monkeypatc
     for keep in (None, Kept(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))):
         with pytest.raises(KeyboardInterrupt):
             brought_up(keep=keep)
-    assert [*tmp_path.rglob("*")] == [temporary]
+    assert [*tmp_path.rglob("[!.]*")] == [temporary]
 
 
 def test_what_is_wrong_is_told_of_the_users_file(temporary):

@@ -19,7 +19,7 @@ COMMANDS = {
     "quick": LazyCommand("quick:quick", "Print the leaderboard of files as they are, without a manifest.", "Start"),
     "new": LazyCommand("quick:new", "Write the manifest that `registry quick` guesses.", "Start"),
     "import": LazyCommand("importing:import_", "Make a task of another program's results.", "Start"),
-    "init": LazyCommand("task:init", "Create the registry, unless it is there.", "Start"),
+    "init": LazyCommand("task:init", "Create the registry, unless it exists.", "Start"),
     "run": LazyCommand("task:run", "Do the whole job: apply, score, compare, print boards.", "Evaluate"),
     "apply": LazyCommand("task:apply", "Bring what a manifest declares into the registry.", "Evaluate"),
     "score": LazyCommand("comparison:score", "Compute the per-item statistics that are missing.", "Evaluate"),

@@ -98,7 +98,7 @@ def test_a_dry_run_needs_no_database_that_can_be_written(task, scored, monkeypat
     def refuse(*_, **__):
         raise StoreError(Path("registry.duckdb"), "cannot use the file: Permission denied")
 
-    monkeypatch.setattr(running, "keeping", refuse)
+    monkeypatch.setattr(running, "writing", refuse)
     archive = Archive(Database("registry.duckdb"), Journal("study", {}), dry_run=True)
     (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
@@ -108,7 +108,7 @@ def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypa
     def refuse(*_, **__):
         raise StoreError(Path("registry.duckdb"), "the database is read-only")
 
-    monkeypatch.setattr(running, "keeping", refuse)
+    monkeypatch.setattr(running, "writing", refuse)
     archive = Archive(Database("registry.duckdb"), Journal("study", {}))
     (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
