@@ -8,6 +8,7 @@ and its code run, where something of it is asked for by name.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points, version
 from typing import Any, NamedTuple, TypeVar
@@ -89,6 +90,8 @@ class Catalogue(dict[str, type[V]]):
 
 def _load(kind: str, base: type[V], of: Offered) -> type[V]:
     """Load a class, which from then on has its full name."""
+    if sys.modules.get("pandas", sys) is None:  # the command line keeps it from DuckDB; a plugin may need it
+        del sys.modules["pandas"]
     try:
         found: Any = of.entry.load()
     except Exception as error:

@@ -1,6 +1,7 @@
 """Packages with readers, metrics and importers: the template in docs/plugin/, built, installed and used."""
 
 import contextlib
+import importlib
 import json
 import sys
 import zipfile
@@ -14,7 +15,7 @@ from registry.direct.task import Asked, made_of
 from registry.errors import InputError
 from registry.evaluation.scorers import scorer
 from registry.importers import IMPORTERS
-from registry.metrics import METRICS
+from registry.metrics import METRICS, Metric
 from registry.plugins import versions
 from registry.provenance import Signature, environment
 from registry.readers import READERS
@@ -144,3 +145,20 @@ def test_nothing_of_a_package_that_is_gone_is_taken_for_ours():
             known["Within@evalregistry-toy"]
         assert all("@" not in name for name in known)
     assert versions(["Within@evalregistry-toy(width=1)", "Accuracy"]) == {"evalregistry-toy": "none"}
+
+
+def test_a_package_that_takes_pandas_can_be_loaded_by_the_command_line(monkeypatch):
+    """Which keeps pandas from DuckDB, as that imports it and needs it not."""
+    pytest.importorskip("pandas", reason="pandas")
+
+    class Entry:
+        value = "toy:Within"
+
+        @staticmethod
+        def load():
+            importlib.import_module("pandas")
+            raise ValueError("loaded so far")
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="cannot be loaded: ValueError.'loaded so far'"):
+        plugins._load("metric", Metric, plugins.Offered("Within", "toy", "1", Entry))
