@@ -160,5 +160,5 @@ def test_a_package_that_takes_pandas_can_be_loaded_by_the_command_line(monkeypat
             raise ValueError("loaded so far")
 
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match="cannot be loaded: ValueError.'loaded so far'"):
+    with pytest.raises(InputError, match=r"cannot be loaded: ValueError.'loaded so far'"):
         plugins._load("metric", Metric, plugins.Offered("Within", "toy", "1", Entry))
