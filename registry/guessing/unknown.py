@@ -12,7 +12,7 @@ from typing import get_args
 
 from registry.errors import InputError
 from registry.guessing.files import Files
-from registry.guessing.formats.marked import unlike
+from registry.guessing.formats.marked import find_fault, unlike
 from registry.guessing.guess import OPEN, Asked, Given
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, is_json, is_number, tables, text_lines
 from registry.guessing.records import readable, records
@@ -42,6 +42,8 @@ _PAIR = 2  # columns: items and an answer to each, or a label and a number
 def unknown(given: Files, asked: Asked) -> InputError:
     """Say that nothing is known by these files, and what may help."""
     documents = (given.gold, *(system.document for system in given.systems))
+    if given.systems and (fault := find_fault(given.gold, given.systems, asked)) is not None:
+        return fault
     repeats = _rows(given.gold, given.systems) if given.systems and all(
         any(map(_repeated_id, tables(document))) for document in documents) else None
     if (texts := several_references(given.gold, given.systems) or repeats or _texts(given)) is not None:
