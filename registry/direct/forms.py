@@ -228,6 +228,12 @@ class Texts(Form):
 
     def check_gold(self, metric: Metric) -> None:
         names = tuple(self.metric_options().get("references", ["gold"]))
+        references = list(zip(*(golds for _, golds, _ in self.each(self.items.golds, self._of_item)), strict=True))
+        for n, texts in enumerate(references, 1):
+            if not any(map(str.strip, texts)):
+                raise InputError(
+                    f"all {len(texts)} texts of the gold are empty; give the references" if len(references) == 1 else
+                    f"reference {n} of the gold is empty in all {len(texts)} items; leave it out")
         if isinstance(metric, ReferenceMetric):
             replace(metric, references=names).check_gold([
                 Item(name, dict(zip(names, golds, strict=True)))

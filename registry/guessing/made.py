@@ -16,6 +16,7 @@ from registry.guessing.formats.texts import names_before_text
 from registry.guessing.guess import Asked, Guess, QuestionError, System, gold_option, reworded
 from registry.guessing.guesses import guesses
 from registry.guessing.runs import told as told_of_runs
+from registry.guessing.tables.repeats import find_repeats
 from registry.guessing.task import SEED, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
@@ -62,6 +63,8 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         return _imported(asked.kind, paths, asked, test)
     if len(paths) == 1 and asked.gold is None and (found := _of_program(paths[0], asked, test)) is not None:
         return found
+    if len(paths) > 1 and asked.gold is None and (found := _of_logs(paths, asked, test)) is not None:
+        return found
     given = files(paths, None if asked.gold is None else Path(asked.gold))
     if asked.kind is None and given.systems and (known := unread(given.gold) or (
             None if asked.options else probabilities(given.gold, given.systems))) is not None:
@@ -76,6 +79,10 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         all_guesses = [_as_asked(given, READERS[asked.kind].build(asked.options))]
     if not all_guesses:
         raise given.no_gold or unknown(given, asked)
+    if "item" not in asked.options:
+        all_guesses, repeats = find_repeats(all_guesses)
+        if repeats is not None:
+            raise repeats.question()
     guess = decide(all_guesses, asked, trial)
     if log is not None and not given.is_gold_named:
         log.check_gold(guess)
@@ -159,9 +166,10 @@ def _metric(guess: Guess, asked: Asked) -> Metric:
 
 
 def _imported(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:
-    if len(paths) > 1:
+    importer = _importer(kind, asked)
+    folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
+    if folder is None:
         raise InputError(f"{kind} takes one file or folder, and {len(paths)} are given", path=paths[1])
-    folder = _importer(kind, asked).read(paths[0])
     return Made(_as_said(kind, folder, asked, test), (f"{paths[0]}: {kind}, as asked",))
 
 
@@ -206,6 +214,20 @@ def _as_said(kind: str, folder: TaskFolder, asked: Asked, test: str | None) -> T
     said = {name: value for name, value in (("test", test), ("runs", asked.runs)) if value is not None}
     tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **said}
     return replace(folder, tables=tables)
+
+
+def _of_logs(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
+    """Return the results of another program in several files; None if no importer takes them with these options."""
+    for kind in IMPORTERS if asked.kind is None else ():
+        try:
+            importer = _importer(kind, asked)
+        except InputError:  # options of readers
+            continue
+        if (folder := importer.read_files(paths)) is not None:
+            n = counted(len(folder.tables["submit"]), "submission")
+            return Made(_as_said(kind, folder, asked, test), (
+                f"{counted(len(paths), 'file')}, from {paths[0]} on: results of {kind}: {n}",))
+    return None
 
 
 def _of_program(path: Path, asked: Asked, test: str | None = None) -> Made | None:

@@ -12,7 +12,7 @@ from typing import get_args
 
 from registry.errors import InputError
 from registry.guessing.files import Files
-from registry.guessing.formats.marked import unlike
+from registry.guessing.formats.marked import find_fault, unlike
 from registry.guessing.guess import OPEN, Asked, Given
 from registry.guessing.looks import PAIRED, WORDS, Table, even_mark, is_json, is_number, tables, text_lines
 from registry.guessing.records import readable, records
@@ -42,7 +42,11 @@ _PAIR = 2  # columns: items and an answer to each, or a label and a number
 def unknown(given: Files, asked: Asked) -> InputError:
     """Say that nothing is known by these files, and what may help."""
     documents = (given.gold, *(system.document for system in given.systems))
-    if (texts := several_references(given.gold, given.systems) or _texts(given)) is not None:
+    if given.systems and (fault := find_fault(given.gold, given.systems, asked)) is not None:
+        return fault
+    repeats = _rows(given.gold, given.systems) if given.systems and all(
+        any(map(_repeated_id, tables(document))) for document in documents) else None
+    if (texts := several_references(given.gold, given.systems) or repeats or _texts(given)) is not None:
         return texts
     for of_file in (lists_of_texts, _mark, _colons, _markup, nested, _broken, _row_names, numbers_otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
@@ -181,14 +185,18 @@ def _rows(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that items, by a column that is called as what names them, have several rows each, with no order of them."""
     for document in (gold, *(one.document for one in systems)):
         for table in tables(document):
-            n = next((n for n, name in enumerate(table.names) if table.header and is_id(name)
-                      and 1 < len(table.column(n).values) < len(table.column(n).cells)), None)
-            if n is not None:
+            if (name := _repeated_id(table)) is not None:
                 return document.error(
-                    f"{called(table, n)} names several rows by each item: write in all files a column that tells these "
+                    f"column {name!r} names several rows by each item: write in all files a column that tells these "
                     "apart; or, if they are runs or samples of a system, one table of all systems with columns of "
                     "item, system, run and score, and say --as long")
     return None
+
+
+def _repeated_id(table: Table) -> str | None:
+    """Return the name of the first column that is called as an identifier and names several rows by some value."""
+    return next((name for n, name in enumerate(table.names) if table.header and is_id(name)
+                 and 1 < len(table.column(n).values) < len(table.column(n).cells)), None)
 
 
 def _measures(gold: Document, _: Sequence[Given]) -> InputError | None:

@@ -7,6 +7,7 @@ the folder can be looked at, kept and mended, and the registry keeps the bytes o
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 
 from registry.errors import InputError
@@ -30,6 +31,14 @@ class Importer(Value):
         Raises:
             InputError: It is not of this kind; names file and line.
         """
+
+    def read_files(self, files: Sequence[Path]) -> TaskFolder | None:  # noqa: ARG002
+        """Make a task of several files; None if they are not of this kind, or the importer takes one path only.
+
+        Raises:
+            InputError: They are of this kind, and cannot be read; names file and line.
+        """
+        return None
 
 
 def require_metric(importer: str, metric: str) -> None:

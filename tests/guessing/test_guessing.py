@@ -273,6 +273,46 @@ def test_ranks_that_say_another_order_than_scores_are_told(score, says, layout, 
     assert (says in told) if says else not any(words in told for words in ("their ranks differ", "from rank to rank"))
 
 
+QRELS = "".join(f"q{n} 0 d{k} {k % 2}\n" for n in range(3) for k in range(4))
+RUN = "".join(f"q{n} Q0 d{k} {k + 1} {9 - k} a\n" for n in range(3) for k in range(4))
+
+
+@pytest.mark.parametrize("metric", [None, "nDCG"])
+@pytest.mark.parametrize(("gold", "line", "first"), [
+    (QRELS + "q0 0 d3 1\n", 13, 4), (QRELS + "q1 0 d0 0\nq2 0 d1 1\n", 13, 5),
+    ("query-id\tcorpus-id\tscore\n" + "".join(f"q{n}\td{k}\t1\n" for n in range(3) for k in (0, 1, 1)), 4, 3)])
+def test_judgments_of_a_document_twice(gold, line, first, metric, layout):
+    """They are refused for that, and not as a format that nothing knows."""
+    paths = layout([gold, RUN, RUN.replace(" 9 ", " 1 ")])
+    with pytest.raises(InputError, match=f"stands twice, first in line {first}; keep one") as refused:
+        made(paths, Asked(metric=metric))
+    assert (refused.value.path, refused.value.line) == (str(paths[0]), line)
+
+
+@pytest.mark.parametrize(("scores", "names", "says"), [
+    ((5, 5, 5, 1), "abcd", "the next rank has the same score in 4 of 6 places, and its document counts first in 4 of "),
+    ((5, 4, 4, 1), "xcya", "the next rank has the same score in 2 of 6 places, and its document counts first in 2 of "),
+    ((5, 5, 5, 1), "acba", "the next rank has the same score in 4 of 6 places, and its document counts first in 2 of "),
+    ((5, 5, 5, 1), "dcba", None), ((5, 4, 3, 2), "abcd", None)])
+def test_ties_that_names_order_otherwise_than_ranks_are_told(scores, names, says, layout, registry):
+    """As trec_eval has it, of equal scores the document whose name is last counts first."""
+    names = [name + str(n) for n, name in enumerate(names)]
+    paths = layout(["".join(f"q{n} 0 {names[0]} 1\n" for n in range(2)), "".join(
+        f"q{n} Q0 {name} {rank} {score} x\n" for n in range(2)
+        for rank, (name, score) in enumerate(zip(names, scores, strict=True), 1))])
+    told = registry("quick", *paths, "--metric", "P@1", "--format", "json")
+    first = max(range(4), key=lambda n: (scores[n], names[n]))
+    assert [row["score"] for row in told.json] == [first == 0]
+    assert (says in told.stderr) if says else "the same score" not in told.stderr
+
+
+def test_a_few_ties_are_not_told(layout, registry):
+    """Of 120 documents two have the same score by chance; as many in 20 are told."""
+    for n, says in ((120, False), (20, True)):
+        paths = layout(["q 0 d000 1\n", "".join(f"q Q0 d{k:03} {k + 1} {n - max(k, 1)} x\n" for k in range(n))])
+        assert ("the next rank has the same score in 1 of" in registry("quick", *paths).stderr) == says
+
+
 def test_blank_labels_are_no_answers_where_items_may_lack_them(layout, registry):
     paths = layout([rows(IDS, GOLD), rows(IDS, ["", *A[1:]])])
     assert readers(made(paths, Asked(missing="worst")))[1].blank == "missing"

@@ -83,7 +83,7 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
     if (found := header(answers, reader)) is not None:
         yield _header(found, found.value, reader)
     if (ranks := contradicted(document, reader)) is not None:
-        yield Remark("order", ranks, "documents are ordered by score alone: give scores of which higher are better")
+        yield Remark("order", ranks, "ranks do not count: give scores that fall from rank to rank")
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := strangers(items, answers, reader)) is not None:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from registry.errors import InputError, listed
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, reworded
 from registry.guessing.looks import text_lines
 from registry.guessing.records import readable
 from registry.guessing.trial import Trial
@@ -76,6 +76,17 @@ def marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
                 yield Guess(gold, reader, tuple(chosen), tuple(why), LIKELY if n else SURE)
             if reader.gives != "alignment":
                 break  # readers that allow more read the same
+
+
+def find_fault(gold: Document, systems: Sequence[Given], asked: Asked) -> InputError | None:
+    """Return the fault of a gold if its lines and those of all systems are of one format; None without a fault."""
+    for format_ in _FORMATS:
+        if _is(gold, format_.gold) and all(_is(given.document, format_.system) for given in systems):
+            for reader in format_.readers(gold)[:1]:
+                if asked.allows(reader.name, reader.gives) and isinstance(
+                        fault := Trial(asked.missing).items(gold, reader), InputError):
+                    return reworded(fault, f"{fault.message} (read as {reader.name})")
+    return None
 
 
 def _are_rows(documents: Sequence[Document]) -> bool:

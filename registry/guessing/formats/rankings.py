@@ -11,7 +11,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess
+from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, reworded
 from registry.guessing.looks import is_number, text_lines
 from registry.guessing.records import members_of, records
 from registry.guessing.trial import Trial
@@ -51,7 +51,8 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     """Guess the columns of judgments and runs that are not both TREC's own.
 
     Raises:
-        InputError: Judgments that are surely some, and a run of ranks instead of scores, or an object for each query.
+        InputError: Judgments that are surely some, and have a fault; or a run of ranks instead of scores, or an object
+            for each query.
     """
     right = _form(gold, _JUDGMENTS)
     if not asked.allows("trec", "ranking") or right is None:
@@ -75,6 +76,8 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     reader = Trec.build(right.options("judgments", "relevance"))
     items = trial.items(gold, reader)
     if isinstance(items, InputError):
+        if is_sure and right.width:
+            raise reworded(items, f"{items.message} (read as trec)")
         return
     chosen = [trial.fitting(Guess(gold, reader, (), ()), items, given, [
         replace(Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments) for more in _MORE])

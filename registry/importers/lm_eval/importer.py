@@ -13,15 +13,17 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from os.path import commonpath
 from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, suggest
 from registry.importers.files import Place, check_known, member, objects
 from registry.importers.lm_eval.groups import Group, group_names
-from registry.importers.lm_eval.logs import Log, find_logs
+from registry.importers.lm_eval.logs import Log, find_logs, is_log
 from registry.importers.scored import (
     MEAN,
     Collected,
@@ -80,11 +82,21 @@ class LmEval(ScoredImporter):
 
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task, filter and metric; of a group's tasks one, where it is weighted by size."""
+        return self._read(path)
+
+    def read_files(self, files: Sequence[Path]) -> TaskFolder | None:
+        """Make a task of these logs alone, whose results are read too; None if a file is no log with digests."""
+        files = list(dict.fromkeys(file.absolute() for file in files))
+        if not all(file.is_file() and is_log(file) for file in files):
+            return None
+        return self._read(Path(commonpath([file.parent for file in files])), files)
+
+    def _read(self, path: Path, files: Sequence[Path] | None = None) -> TaskFolder:
         collected = Collected(path, self.missing, self.better)
-        taken, logs = _Taken(collected), find_logs(collected)
+        taken, logs = _Taken(collected), find_logs(collected, files)
         group = None if self.group is None else Group(self.group, logs, path)
-        for files in self._chosen(logs, group, path).values():
-            for run, log in enumerate(files, 1):
+        for logs_of_model in self._chosen(logs, group, path).values():
+            for run, log in enumerate(logs_of_model, 1):
                 self._take(log, str(run), group, taken)
         measures = taken.measures
         self._check_known(taken.seen, path)

@@ -7,14 +7,16 @@ runs of several models may share a folder.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.importers.files import Sources, find_files, whole_json
+from registry.importers.files import Sources, find_files, objects, whole_json
 from registry.importers.scored import Better, number
+from registry.readers import Document
 
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
 _RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
@@ -58,13 +60,24 @@ class Log:
         return None if higher is None else "higher" if higher else "lower"
 
 
-def find_logs(sources: Sources) -> list[Log]:
-    """The logs of an import with their results, which are read."""
+def is_log(file: Path) -> bool:
+    """Return whether a file is called and written as the harness writes samples with their digests."""
+    if _FILE.fullmatch(file.name) is None:
+        return False
+    try:
+        sample, _ = next(objects(Document.load(file), nan=True), ({}, None))
+    except InputError:
+        return False
+    return "doc_id" in sample and "doc_hash" in sample
+
+
+def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log]:
+    """Return the logs of an import, or those of some files alone, with their results, which are read."""
     logs: list[Log] = []
     beside: dict[Path, dict[str, Path]] = {}
     read: dict[Path, Any] = {}
-    for file in find_files(sources.path, lambda name: _FILE.fullmatch(name) is not None,
-                           "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
+    for file in files or find_files(sources.path, lambda name: _FILE.fullmatch(name) is not None,
+                                    "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
             raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown; name such a file, or "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from registry.readers import Document, Reader
 from registry.readers.trec import Trec
 
-_FEW = 10  # pairs of documents; fewer tell nothing
+_FEW = 10  # pairs of documents; fewer tell nothing of the order of scores
+_FEW_TIES = 0.01  # the share of neighbours in reverse order that is no fault: some scores are equal by chance
 _LOOKED_AT = 2**14  # lines
 
 
@@ -16,24 +18,40 @@ def contradicted(document: Document, reader: Reader) -> str | None:
     """Say how a run's scores do not order documents as its ranks do; None where they do, or there are no ranks."""
     if not isinstance(reader, Trec) or reader.syntax != "delimited" or "rank" not in reader.run:
         return None
-    rises, falls, n = _steps(document, reader)
-    if n < _FEW:
-        return None
-    if not rises and not falls:
+    steps = _count_steps(document, reader)
+    if steps.n >= _FEW and not steps.rises and not steps.falls:
         return "all documents of a query have the same score, though their ranks differ"
-    if 2 * rises > n:
-        return f"its scores rise from rank to rank, in {rises} of {n} places, so that its last documents count as first"
+    if steps.n >= _FEW and 2 * steps.rises > steps.n:
+        return (f"its scores rise from rank to rank, in {steps.rises} of {steps.n} places, so that its last documents "
+                "count as first")
+    if steps.reversed_ties > _FEW_TIES * steps.n:
+        return (f"the next rank has the same score in {steps.ties} of {steps.n} places, and its document counts first "
+                f"in {steps.reversed_ties} of them, as equal scores are in the reverse order of the documents' names")
     return None
 
 
-def _steps(document: Document, reader: Trec) -> tuple[int, int, int]:
-    """How often the score of the next rank of a query is higher, how often lower, and of how many."""
-    query, rank, score = (reader.run.index(name) for name in ("query", "rank", "score"))
-    ranked = defaultdict[str, list[tuple[int, float]]](list)
+class _Steps(NamedTuple):
+    """How often the score of a query's next rank is higher, lower, or equal; and equal with names in rising order.
+
+    Equal scores are in the reverse order of names, as in trec_eval.
+    """
+
+    n: int
+    rises: int
+    falls: int
+    ties: int
+    reversed_ties: int
+
+
+def _count_steps(document: Document, reader: Trec) -> _Steps:
+    query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
+    ranked = defaultdict[str, list[tuple[int, float, str]]](list)
     for _, line in islice(reader.declared(document).lines(), _LOOKED_AT):
         cells = line.split()
         if len(cells) == len(reader.run) and cells[rank].isdecimal() and not line.startswith("#"):
-            ranked[cells[query]].append((int(cells[rank]), float(cells[score])))
-    steps = [later[1] - earlier[1] for of in ranked.values() for earlier, later in pairwise(sorted(of))
+            ranked[cells[query]].append((int(cells[rank]), float(cells[score]), cells[name]))
+    steps = [(earlier, later) for documents in ranked.values() for earlier, later in pairwise(sorted(documents))
              if earlier[0] < later[0]]
-    return sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps)
+    ties = [earlier[2] < later[2] for earlier, later in steps if earlier[1] == later[1]]
+    return _Steps(len(steps), sum(later[1] > earlier[1] for earlier, later in steps),
+                  sum(later[1] < earlier[1] for earlier, later in steps), len(ties), sum(ties))
