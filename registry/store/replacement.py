@@ -28,7 +28,8 @@ from registry.store.files.reach import Reach
 from registry.store.rows import quoted
 
 _UNTOLD = 1.0  # seconds of waiting that nobody is told of
-_POLL = 0.05  # seconds between two looks at what another program holds
+_POLL, _LEAST_POLL = 0.2, 0.002  # seconds between two looks at the lock, at first and after a while
+_LOOK = 0.05  # seconds between two looks at what another program holds
 
 State = tuple[int, int, int]  # what tells a file from the one that was there before: its number, size and time
 
@@ -62,20 +63,21 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 
 
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    try:
-        lock.acquire(timeout=min(seconds, _UNTOLD))
-    except Timeout:
+    """Wait for the lock; who has waited for longer looks more often, and so mostly comes first."""
+    began, is_told = time.monotonic(), False
+    while True:
+        with suppress(Timeout):
+            lock.acquire(blocking=False)
+            return
+        waited = time.monotonic() - began
         pid, command = _writer(writer)
-        if seconds > _UNTOLD:
-            if database.patience.tell is not None:
-                who = "another process" if pid is None else f"process {pid} ({command})"
-                database.patience.tell(f"waiting for {who} to write to {database.named}; at most {seconds:g} s "
-                                       "(--wait)")
-            with suppress(Timeout):
-                lock.acquire(timeout=seconds - _UNTOLD)
-                return
-            pid, command = _writer(writer)
-        raise LockedError(database.named, pid, command) from None
+        if waited >= seconds:
+            raise LockedError(database.named, pid, command)
+        if waited > _UNTOLD and not is_told and database.patience.tell is not None:
+            is_told = True
+            who = "another process" if pid is None else f"process {pid} ({command})"
+            database.patience.tell(f"waiting for {who} to write to {database.named}; at most {seconds:g} s (--wait)")
+        time.sleep(min(max(_LEAST_POLL, _POLL / (1 + waited)**2), seconds - waited))
 
 
 def _sign(writer: Path, command: str) -> None:
@@ -222,7 +224,7 @@ def copy_file(database: Database, to: Path) -> State:
         if time.monotonic() > deadline:
             with database.reading():  # names the process that holds it
                 raise LockedError(database.named, None)
-        time.sleep(_POLL)
+        time.sleep(_LOOK)
 
 
 def _state(path: Path) -> State:
