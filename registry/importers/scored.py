@@ -85,6 +85,7 @@ class Collected(Sources):
         self._found: dict[str, dict[str, dict[str, Run]]] = {}
         self._better: dict[str, Better] = {}
         self._attributes: dict[tuple[str, str], Mapping[str, str]] = {}
+        self._clusters: dict[str, str] = {}  # the attribute of a test set's items that is one of several items
 
     def add(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
         """Add scores by item to a run of a model, and say which are better if that is known; None is no score.
@@ -115,6 +116,10 @@ class Collected(Sources):
             if known[name] != value:
                 raise place.error(f"{name!r} is {value!r}, and {known[name]!r} in another row; an item has one", item)
 
+    def cluster(self, test_set: str, attribute: str) -> None:
+        """Note that items of a test set that share the value of an attribute depend on each other."""
+        self._clusters[test_set] = attribute
+
     @property
     def test_sets(self) -> tuple[str, ...]:
         """The names of the test sets."""
@@ -138,6 +143,8 @@ class Collected(Sources):
                         of_run[f"{part}/{item}"] = score
                         known = self._attributes.get((test_set, item), {})
                         self._attributes[name, f"{part}/{item}"] = {**known, "part": part}
+            if test_set in self._clusters:
+                self._clusters[name] = self._clusters[test_set]
         self._found[name] = joined
 
     def without(self, test_sets: Iterable[str]) -> None:
@@ -163,7 +170,8 @@ class Collected(Sources):
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
             attributes = {item: self._attributes.get((name, item), {}) for item in items}
             reading = measure.reading(tuple(attributes[items[0]]))
-            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reading})
+            clustered = {"cluster": self._clusters[name]} if name in self._clusters else {}
+            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reading, **clustered})
             files[f"{folder}/items.jsonl"] = json_lines({"item": item, **attributes[item]} for item in items)
             systems = distinct_slugs(models, self.path)
             for model, runs in models.items():

@@ -20,10 +20,16 @@ from registry.metrics.word_division import describe_undivided
 _SCLITE = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|\(%\w+\)")  # alternatives, and a word that may be left out
 
 
+def _blanks(jiwer: ModuleType) -> Any:
+    """Return the step that makes a blank of any white space."""
+    return jiwer.SubstituteRegexes({r"\s": " "})
+
+
 class _ErrorRate(QuotientMetric, ReferenceMetric):
     """Substitutions, deletions and insertions over the reference's length.
 
-    Reference and hypothesis are normalized alike, as the options say; beyond that only blanks at both ends go.
+    Reference and hypothesis are normalized alike, as the options say; beyond that only blanks at both ends go, and a
+    tab, a no-break space or any other white space is a blank.
 
     Attributes:
         references: One reference; what several would mean is not agreed.
@@ -34,6 +40,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     scorer = "jiwer"
     extra = "speech"
     libraries = ("jiwer", "rapidfuzz")
+    revision = 2
     better = "lower"
     score_range = FROM_ZERO
 
@@ -84,8 +91,8 @@ class WER(_ErrorRate):
         return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a line break for one
-            *normalize, jiwer.SubstituteRegexes({"\n": " "}), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
+        steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a tab or no-break space for one
+            *normalize, _blanks(jiwer), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
             jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)
 
@@ -100,5 +107,5 @@ class CER(_ErrorRate):
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
-        steps = jiwer.Compose([*normalize, blanks, jiwer.ReduceToListOfListOfChars()])
+        steps = jiwer.Compose([*normalize, _blanks(jiwer), blanks, jiwer.ReduceToListOfListOfChars()])
         return jiwer.process_characters(references, hypotheses, steps, steps)

@@ -223,6 +223,18 @@ def test_a_document_that_stands_twice_is_named_or_numbered(registry, log):
     assert scores(registry) == [("t.acc", "aspen", "aspen", 1 / 3)]
 
 
+@pytest.mark.parametrize("task", ["t", "suite"])
+def test_documents_that_stand_several_times_are_tested_by_document(registry, log, task):
+    """aspen is right of 18 and birch of 12 of 30 documents, four times each: p = 2/2^6, and by sample it was 2/2^24."""
+    for model, right in (("aspen", 18), ("birch", 12)):
+        log(model, task, [sample(n, {"acc": float(n < right)}) for n in range(30) for _ in range(4)])
+    registry("import", "lm-eval", "out", "--task", "several", "--option", "duplicates=number")
+    registry("run", "several/task.toml")
+    (pair,) = registry("pairs", "--format", "json").json
+    assert (pair["p_value"], pair["n_units"]) == (2 / 2**6, 30)
+    assert {row["score"] for row in registry("board", "--format", "json").json} == {18 / 30, 12 / 30}
+
+
 def test_tasks_metrics_and_filters_are_chosen(registry, log):
     log("aspen", "a", [sample(0, {"acc": 1, "f": 1}, filter_=f) for f in ("x", "y")])
     log("aspen", "b", [sample(0, {"acc": 1})])

@@ -68,7 +68,8 @@ class LmEval(ScoredImporter):
         filters: The filters of answers; without any all.
         group: A group of tasks, which are imported as a suite: as the harness averages them.
         repeated: Several logs of one model and task: `reject` them, take the `latest`, or take them as `runs`.
-        duplicates: A document that stands twice in a task: `reject` the log, or `number` it in the log's order.
+        duplicates: A document that stands twice in a task: `reject` the log, or `number` it in the log's order;
+            documents are then the units of the tests.
     """
 
     name = "lm-eval"
@@ -132,6 +133,10 @@ class LmEval(ScoredImporter):
             taken.tasks[test_set] = log.task
             better = log.better(metric) or (None if measure is MEAN else "lower")
             taken.collected.add(test_set, log.model, run, scores or {}, better)
+            if self.duplicates == "number":
+                taken.collected.cluster(test_set, "document")
+                for item, (_, place) in (scores or {}).items():
+                    taken.collected.describe(test_set, item, {"document": item.partition("#")[0]}, place)
             if group:
                 group.note(log, metric, filter_, scores or {})
 
@@ -212,7 +217,8 @@ class LmEval(ScoredImporter):
             raise standing_twice(item, place, samples[item][1], "; if it is of two filters, which only lm_eval 0.4.7 "
                                  "and newer tell apart, evaluate it with such a one")
         if self.duplicates == "reject":
-            raise standing_twice(item, place, samples[item][1], "; --option duplicates=number takes both")
+            raise standing_twice(item, place, samples[item][1], "; --option duplicates=number takes both, and "
+                                 "tests by document")
         return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 
