@@ -24,6 +24,7 @@ PLACES = 18  # of the finest step: 10^18 steps are still a 64-bit integer
 _LARGEST_SUM = 2.0**52  # in steps
 _LARGEST_COUNT = 2.0**43  # of one statistic in steps: 12 digits, so that the rounding of arithmetic is no digit
 
+_BINARY_PLACES = 60  # of the largest value: those of operands down to a 128th of it
 _ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant to be 0.3
 
 
@@ -86,14 +87,23 @@ def check_exact(values: Floats) -> None:
         raise ValueError("a statistic that is no whole number reaches 2^42: its sums would not be exact")
 
 
-def as_kept(statistics: Floats) -> Floats:
-    """Statistics [items, columns] as they are kept: as given, but for the rounding of arithmetic that made decimals."""
+def as_kept(statistics: Floats, *, are_ranked: bool = False) -> Floats:
+    """Return statistics [items, columns] without the rounding of the arithmetic that made decimals.
+
+    Args:
+        statistics: As they were computed.
+        are_ranked: Whether their order counts and not only their sums. Then a small value next to large ones stays,
+            unless it is a multiple of their last binary places, as what their rounding leaves is.
+    """
     import numpy as np
 
     kept = statistics + 0.0  # no -0.0
     for n, column in enumerate(statistics.T):
         if not _are_whole(column) and (places := decimal_places(column)) is not None:
-            kept[:, n] = np.rint(column * 10.0**places) / 10.0**places + 0.0
+            rounded = np.rint(column * 10.0**places) / 10.0**places + 0.0
+            place = 2.0**(np.floor(np.log2(np.abs(column).max())) - _BINARY_PLACES)
+            stays = are_ranked & (np.abs(rounded - column) > _ROUNDING * np.abs(column)) & (column % place != 0)
+            kept[:, n] = np.where(stays, kept[:, n], rounded)
     return kept
 
 

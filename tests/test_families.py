@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+import registry
 from registry.families import FAMILIES, as_kept, check_exact, decimal_places, step_of
 
 decimals = st.integers(0, 9).flatmap(lambda places: st.lists(
@@ -77,3 +79,19 @@ def test_families_have_the_columns_of_their_sources():
     assert len(FAMILIES["bleu"].columns) == 10  # hyp_len, ref_len, 4 correct, 4 total
     assert len(FAMILIES["chrf"].columns) == 3 * (6 + 2)
     assert len(FAMILIES["meteor"].columns) == 23
+
+
+def test_small_values_beside_large_ones_stay_if_their_order_counts():
+    """Ranks of 1e-20 and 2e-19 beside 0.25 were tied at 0; sums need not tell them apart."""
+    small = np.array([[1.2e-20, 2.1e-19, 3.3e-18, 4.4e-17, 0.25, 0.95, 0.1 + 0.2]]).T
+    assert as_kept(small, are_ranked=True)[:, 0].tolist() == [1.2e-20, 2.1e-19, 3.3e-18, 4.4e-17, 0.25, 0.95, 0.3]
+    assert as_kept(small)[:, 0].tolist() == [0, 0, 0, 0, 0.25, 0.95, 0.3]
+
+
+@pytest.mark.parametrize("metric", ["Spearman", "Kendall"])
+def test_likelihoods_of_any_size_have_scipy_s_correlation(metric):
+    likelihoods = [1e-40, 1e-38, 1e-36, 1e-33, 1e-31, 1e-29, 1e-27, 1e-25, 1e-24, 1e-6]
+    order = list(range(1, 11))
+    for gold, scores in ((order, likelihoods), (likelihoods, order), (order, [0.5, *likelihoods[1:]])):
+        expected = {"Spearman": stats.spearmanr, "Kendall": stats.kendalltau}[metric](gold, scores)[0]
+        assert registry.evaluate(gold, {"a": scores}, metric=metric).scores == {"a": pytest.approx(expected)}

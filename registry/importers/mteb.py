@@ -8,6 +8,7 @@ MTEB computes it.
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from registry.importers.scored import Collected, Run, ScoredImporter, mean, numb
 from registry.manifest.folder import TaskFolder
 
 _META = "model_meta.json"
+Parts = Set[tuple[str, str]]  # splits, each with a subset
+
 _NOT_TASKS = ("_predictions.json",)  # what the models answered, without what is right
 
 
@@ -41,7 +44,7 @@ class Mteb(ScoredImporter):
         """Make one test set, whose items are the tasks."""
         collected, runs = Collected(path, self.missing, self.better), dict[str, Run]()
         names: dict[Path, str] = {}
-        known: set[str] = set()
+        parts: dict[str, tuple[str, Parts]] = {}  # of each task, a model that has results of it, and of which parts
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".json") and name != _META,
                                "TASK.json, as MTEB writes it,"):
             if file.name.endswith(_NOT_TASKS):
@@ -51,14 +54,16 @@ class Mteb(ScoredImporter):
             if file.parent not in names:
                 names[file.parent] = self._model(file.parent, collected)
             results, place = collected.json(file)
-            task, score = self._task(results, place)
-            known.add(task)
+            task, score, found = self._task(results, place)
+            other, wanted = parts.setdefault(task, (names[file.parent], found))
+            if found != wanted:
+                raise _of_other_parts(task, (names[file.parent], found), (other, wanted), place)
             run = runs.setdefault(names[file.parent], {})
             if task in run:
                 raise InputError(f"a second result of {names[file.parent]!r} on {task!r}, as {run[task][1].path} is; "
                                  "keep one, or --option revisions=apart", path=file, category="duplicate")
             run[task] = (score, place)
-        check_known(self.tasks, known, "result of task", path)
+        check_known(self.tasks, parts, "result of task", path)
         for model, run in runs.items():
             collected.add("mteb", model, "1", run)
         if not any(score is not None for run in runs.values() for score, _ in run.values()):
@@ -75,20 +80,22 @@ class Mteb(ScoredImporter):
             model = member(meta, "name", of=str, place=place)
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
-    def _task(self, results: Any, place: Place) -> tuple[str, float | None]:
-        """The task's name and score."""
+    def _task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
+        """Return the task's name, its score, and the parts that this is the mean of."""
         task = member(results, "task_name", of=str, place=place)
         scores = member(results, "scores", of=dict, place=place)
         splits = self.splits or (("test",) if "test" in scores else tuple(scores))
-        found = []
+        found: dict[tuple[str, str], float] = {}
         for split in splits:
             entries = scores.get(split, [])
             if not isinstance(entries, list):
                 raise place.error(f"'scores.{split}' is no list of subsets")
-            found += [score for entry in entries if (score := self._of_subset(entry, place)) is not None]
-        if any(math.isnan(score) for score in found) or not found:
-            return task, None
-        return task, mean(found)
+            for n, entry in enumerate(entries):
+                if (score := self._of_subset(entry, place)) is not None:
+                    found[split, str(entry.get("hf_subset", n))] = score
+        if any(map(math.isnan, found.values())) or not found:
+            return task, None, found.keys()
+        return task, mean(list(found.values())), found.keys()
 
     def _of_subset(self, entry: Any, place: Place) -> float | None:
         """A subset's main score, nan where it has none; None for one in no language that was asked for."""
@@ -102,3 +109,13 @@ class Mteb(ScoredImporter):
         if (score := number(value)) is None:
             raise place.error(f"'main_score' is {str(value)[:40]!r}; expected a number")
         return score
+
+
+def _of_other_parts(task: str, one: tuple[str, Parts], other: tuple[str, Parts], place: Place) -> InputError:
+    """Say that two models have results of different splits or subsets of a task, whose means do not compare."""
+    (model, found), (second, wanted) = one, other
+    lacking, (split, subset) = (model, min(wanted - found)) if wanted - found else (second, min(found - wanted))
+    return place.error(f"{lacking!r} has no result of split {split!r}, subset {subset!r}, of {task!r}, and "
+                       f"{second if lacking == model else model!r} has one, so that their means do not compare: choose "
+                       "what all have with --option splits=... or languages=..., leave out the task with --option "
+                       "tasks=..., or the model")

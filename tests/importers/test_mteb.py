@@ -73,3 +73,20 @@ def test_what_is_wrong_is_named_with_its_file(write, content, says):
     with pytest.raises(InputError) as refused:
         IMPORTERS["mteb"]().read(write("acme__birch").parents[1])
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(("one", "other", "lacking"), [
+    ({"test": {"en": 0.9, "de": 0.5}}, {"test": {"en": 0.9}},
+     "'birch' has no result of split 'test', subset 'de', of 'T'"),
+    ({"test": {"en": 0.9}}, {"test": {"en": 0.9, "fi": 0.5}},
+     "'aspen' has no result of split 'test', subset 'fi', of 'T'"),
+    ({"validation": {"en": 0.3}, "cat": {"en": 0.1}}, {"validation": {"en": 0.3}}, "split 'cat', subset 'en'"),
+    ({"test": {"en": 0.2}}, {"dev": {"en": 0.9}}, "'birch' has no result of split 'test'")])
+def test_means_of_other_splits_or_subsets_are_not_compared(registry, write, one, other, lacking):
+    """Models with the same scores where both were run had .50 and .56."""
+    write("aspen", results("T", **one), results("U", test={"en": 0.5}))
+    write("birch", results("T", **other), results("U", test={"en": 0.5}))
+    told = registry("import", "mteb", "results", exit_code=3).stderr
+    assert lacking in told
+    assert "choose what all have with --option splits=... or languages=..." in told
+    registry("import", "mteb", "results", "--option", "tasks=U", "--dry-run")

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.families import as_kept, check_exact
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Answer, Item
-from registry.metrics import Metric
+from registry.metrics import CorrelationMetric, Metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,4 +106,4 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
             except ValueError as error:
                 raise InputError(f"{metric!r}: {error}", item=item.key) from None
         raise
-    return as_kept(computed)
+    return as_kept(computed, are_ranked=isinstance(metric, CorrelationMetric))
