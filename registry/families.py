@@ -101,9 +101,11 @@ def as_kept(statistics: Floats, *, are_ranked: bool = False) -> Floats:
     for n, column in enumerate(statistics.T):
         if not _are_whole(column) and (places := decimal_places(column)) is not None:
             rounded = np.rint(column * 10.0**places) / 10.0**places + 0.0
-            place = 2.0**(np.floor(np.log2(np.abs(column).max())) - _BINARY_PLACES)
-            stays = are_ranked & (np.abs(rounded - column) > _ROUNDING * np.abs(column)) & (column % place != 0)
-            kept[:, n] = np.where(stays, kept[:, n], rounded)
+            if are_ranked:
+                place = 2.0**(np.floor(np.log2(np.abs(column).max())) - _BINARY_PLACES)
+                stays = (np.abs(rounded - column) > _ROUNDING * np.abs(column)) & (column % place != 0)
+                rounded = np.where(stays, kept[:, n], rounded)
+            kept[:, n] = rounded
     return kept
 
 

@@ -112,7 +112,7 @@ def backup(
     Others may read meanwhile. The copy is read from its first block to its last before it gets its name. It is a
     registry too: to go back to it, give it the name of the one that is lost.
     """
-    from registry.store.upkeep.backup import back_up
+    from registry.store.backup import back_up
 
     back_up(database(db), file)
     say(f"{file}: every block was read again; `registry verify --db {file}` computes every number again")

@@ -70,11 +70,10 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
             lock.acquire(blocking=False)
             return
         waited = time.monotonic() - began
-        pid, command = _writer(writer)
         if waited >= seconds:
-            raise LockedError(database.named, pid, command)
+            raise LockedError(database.named, *_writer(writer))
         if waited > _UNTOLD and not is_told and database.patience.tell is not None:
-            is_told = True
+            is_told, (pid, command) = True, _writer(writer)
             who = "another process" if pid is None else f"process {pid} ({command})"
             database.patience.tell(f"waiting for {who} to write to {database.named}; at most {seconds:g} s (--wait)")
         time.sleep(min(max(_LEAST_POLL, _POLL / (1 + waited)**2), seconds - waited))

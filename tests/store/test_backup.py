@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from registry.errors import InputError
 from registry.store import models
+from registry.store.backup import back_up, unreadable
 from registry.store.database import CONFIG, Database
-from registry.store.upkeep.backup import back_up, unreadable
 from tests.label_tasks import LabelTask
 from tests.running import wait_for
 

@@ -206,8 +206,8 @@ def _called(member: Member) -> str:
 
 def _of_scales(board: Board) -> Iterator[str]:
     """Warn of scores in percent next to fractions."""
-    told = describe_scales(list(map(_called, board.members)), board.scores.tolist())
-    if isinstance(board.metric.original, Mean) and told is not None:
+    if isinstance(board.metric.original, Mean) and (
+            told := describe_scales(list(map(_called, board.members)), board.scores.tolist())) is not None:
         yield told
 
 

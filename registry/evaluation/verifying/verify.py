@@ -41,10 +41,10 @@ from registry.evaluation.verifying.scores import TABLES as OF_SCORES
 from registry.evaluation.verifying.scores import compare_scores, derive_scores
 from registry.significance import Execution
 from registry.store import catalog, models
+from registry.store.backup import unreadable
 from registry.store.hiding.names import names_of
 from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
-from registry.store.upkeep.backup import unreadable
 
 _CONCEALED = "`registry --organiser verify` tells what"
 

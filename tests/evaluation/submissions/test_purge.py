@@ -8,10 +8,10 @@ import sys
 import pytest
 from hypothesis import settings
 
+from registry.store.backup import unreadable
 from registry.store.database import Database
 from registry.store.hiding import pseudonyms
 from registry.store.log.history import head
-from registry.store.upkeep.backup import unreadable
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 from tests.label_tasks import LabelTask

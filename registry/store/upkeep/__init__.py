@@ -1,1 +1,0 @@
-"""Copies of whole files: backups and purges."""
