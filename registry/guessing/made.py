@@ -25,7 +25,8 @@ from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, METRICS, Metric
-from registry.readers import READERS, Document, Reader
+from registry.metrics.references import ReferenceMetric
+from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, name_of, parse
 
 _DOCUMENTS = "documents.txt"  # of the importer of plain text, whose lines are names
@@ -90,7 +91,7 @@ def made(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
     if given.systems:
         _check_answers(guess, trial)
         _check_labels(guess, asked, trial)
-    metric = _metric(guess, asked)
+    metric = _with_references(_metric(guess, asked), guess.reader, asked)
     named = repr(metric) if metric.title.lower() in repr(metric).lower() else f"{metric!r}, {metric.title}"
     usual = "" if asked.metric else f", the usual one of such {guess.reader.gives}s"
     told = (*given.told, *guess.why,
@@ -163,6 +164,17 @@ def _metric(guess: Guess, asked: Asked) -> Metric:
             "--metric 'SetP(best=100)'": "the precision of the 100 best", "--metric 'SetR(best=100)'": "their recall",
             "--metric 'SetF(threshold=0)'": "F1 of those with a score of 0 or more"}, guess.gold.path)
     return metric
+
+
+def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
+    """Return a metric of text with all references that the reader takes, unless the user names some for it.
+
+    Raises:
+        InputError: The metric takes one reference, and there are several.
+    """
+    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in (asked.metric or ""):
+        return metric
+    return replace(metric, references=reader.offers())
 
 
 def _imported(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:

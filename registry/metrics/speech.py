@@ -50,7 +50,8 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.references) > 1:
-            raise InputError(f"option 'references' of {self.name} must name one reference")
+            raise InputError(f"option 'references' of {self.name} must name one reference, as in "
+                             f"{self.name}(references={self.references[0]})")
 
     @abstractmethod
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:

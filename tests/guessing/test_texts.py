@@ -58,6 +58,19 @@ def test_texts_in_tables(name, layout):
     assert [one.text for one in systems.values()] == own
 
 
+@pytest.mark.parametrize(("metric", "names"), [
+    (None, ("gold", "second")), ("chrF", ("gold", "second")), ("chrF(references=second)", ("second",)),
+    ("WER(references=gold)", ("gold",))])
+def test_metrics_use_all_references_that_are_named(metric, names, layout):
+    gold = lines(id=N, reference=SENTENCES, second=PROMPTS)
+    paths = layout([gold, *(lines(id=N, hyp=of) for of in WRITTEN.values())])
+    options = {"text": "reference", "references": ["second"]}
+    folder = made(paths, Asked(kind="texts", metric=metric, options=options)).folder
+    assert tuple(folder.tables["metric"][0].get("options", {}).get("references", ("gold",))) == names
+    with pytest.raises(InputError, match=r"one reference, as in WER\(references=gold\)"):
+        made(paths, Asked(kind="texts", metric="WER", options=options))
+
+
 @pytest.mark.parametrize(("files", "says"), [
     ([{"reference": SENTENCES}, {"raw": WRITTEN["alpha"], "clean": PROMPTS}], ["--option text=raw", "text=clean"]),
     ([{"summary1": SENTENCES, "summary2": WRITTEN["bravo"]}, {"output": WRITTEN["alpha"]}], ["summary1", "summary2"]),
