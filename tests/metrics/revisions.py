@@ -35,8 +35,8 @@ def measured():
         for name in ("parsing", "retrieval"):  # which have no manifest
             with made([ROOT / "sample_data" / name], Asked()).folder.written(Path(folder) / name, name):
                 pass
-        for manifest in sorted([*ROOT.glob("sample_data/*/task.toml"), *ROOT.glob("tests/fuzz/seeds/*/task.toml"),
-                                *Path(folder).glob("*/task.toml")]):
+        folders = [ROOT / "sample_data", ROOT / "tests/fuzz/seeds", Path(folder)]
+        for manifest in [path for each in folders for path in sorted(each.glob("*/task.toml"))]:
             for takes, joined in _samples(manifest):
                 given.setdefault(takes, []).append(joined)
     found = {}
