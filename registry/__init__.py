@@ -56,14 +56,15 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
     return evaluated(Asked(gold, systems, metric, clusters, missing, settings))
 
 
-def open(path: str | Path, *, at: str | None = None, organiser: bool = False) -> Registry:  # noqa: A001  (its name)
-    """Open the registry at `path` for reading; an `organiser` also reads hidden names and scores.
+def open(path: str | Path, *, at: str | None = None, public: bool = False) -> Registry:  # noqa: A001  (its name)
+    """Open the registry at `path` for reading.
 
     Args:
         path: Its file.
         at: As it stood at the end of a date (UTC), at a time with its zone, or when the command had ended that made the
             comparison with this signature, or the id at its end; what is not known of then is a warning.
-        organiser: Whether names in anonymous tasks and scores in blind phases are read too.
+        public: Whether to read only what is public: pseudonyms in anonymous tasks, no scores in blind phases, no gold
+            that is withheld.
 
     Raises:
         InputError: There is no registry, or there was none then, or `at` is no moment.
@@ -73,4 +74,4 @@ def open(path: str | Path, *, at: str | None = None, organiser: bool = False) ->
     """
     from registry.api import Registry
 
-    return Registry(path, at=at, organiser=organiser)
+    return Registry(path, at=at, public=public)

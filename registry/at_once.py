@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from registry.errors import HiddenError
+from sqlalchemy import Connection
+
 from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.hiding import bringing
 from registry.evaluation.ingest.mistakes.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
@@ -32,10 +32,8 @@ from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
-from registry.store.hiding.concealment import require_scores
-from registry.store.hiding.names import Names
-from registry.store.log.journal import Journal
-from registry.store.row_types import TaskRow
+from registry.store.embargoes import hidden_at, not_public
+from registry.store.log.journal import Journal, now
 from registry.store.session import Session, computed, writing
 
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
@@ -54,6 +52,7 @@ class Job:
         how: Who computes.
         tell: Called with what is told, in sentences; warnings begin with `warning: `, notes with `note: `.
         pairs: What is read of pairs beside the decisions.
+        public: Whether what is told is for everybody: in a blind phase nothing that depends on scores.
     """
 
     database: Database
@@ -61,16 +60,17 @@ class Job:
     how: Execution
     tell: Tell
     pairs: Sequence[str] = BOARD_PAIRS
+    public: bool = False
 
 
 class BroughtUp(NamedTuple):
-    """What was computed of a task, its leaderboards, and what is said instead of names that are hidden."""
+    """What was computed of a task, its leaderboards, and sentences about what of the registry is not public."""
 
     task: str
     scored: Scored
     compared: Compared
     boards: Boards
-    names: Names
+    not_public: list[str]
     changed: bool
 
 
@@ -103,7 +103,7 @@ def at_once(made: TaskFolder, task: str, journal: Journal, how: Execution, tell:
         def bring(session: Session) -> Ingest:
             ingest, applied = applying(session, journal, known, content, how.progress)
             applied.remarks = [made.of_user(remark, folder) for remark in applied.remarks]
-            _tell(tell, applied_sentences(applied, session.names))
+            _tell(tell, applied_sentences(applied))
             return ingest
 
         return evaluated(Job(database, journal, how, tell, ALL_PAIRS), bring, create=True)
@@ -117,13 +117,12 @@ def _place(keep: Kept | None) -> Iterator[Kept]:
         return
     with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        yield Kept(folder / "task", Database(folder / "registry.duckdb", organiser=True))
+        yield Kept(folder / "task", Database(folder / "registry.duckdb"))
 
 
 def applying(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
              progress: Progress | None) -> tuple[Ingest, Applied]:
     """Bring in what a manifest declares, of which `content` are the bytes."""
-    session.bringing = bringing(task)
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
 
@@ -137,23 +136,29 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
     how, journal = job.how, job.journal
     with writing(job.database, journal, create=create, dry_run=dry_run) as session:
         session.bound(how.memory)
-        ingest, brought = bring(session), session.bringing
+        ingest = bring(session)
         scored = score(ingest, how)
         row = ingest.row
         request = declared_request(row, execution=how)
         vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
 
-        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards, Names]:
+        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
             session.bound(how.memory)
-            session.bringing = brought
             done = compare(session.connection, journal, row, request, vetted)
-            return done, shown_boards(session, [row], job), session.names
+            return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
 
+        shows_scores, hidden = tells_scores(session.connection, ingest.slug, public=job.public), not_public(
+            session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
-    done, boards, names = found or computed(job.database, journal, compared)
-    _tell(job.tell, result_sentences(names, scored, done))
-    return BroughtUp(ingest.slug, scored, done, boards, names, journal.changed)
+    done, boards = found or computed(job.database, journal, compared)
+    _tell(job.tell, result_sentences(scored, done, scores=shows_scores))
+    return BroughtUp(ingest.slug, scored, done, boards, hidden, journal.changed)
+
+
+def tells_scores(connection: Connection, task: str, *, public: bool) -> bool:
+    """Say whether messages may depend on scores: to the `public` not while these are hidden."""
+    return not (public and task in hidden_at(connection, now()).blind)
 
 
 def _tell(tell: Tell, sentences: Iterable[str]) -> None:
@@ -161,29 +166,13 @@ def _tell(tell: Tell, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def shown_boards(session: Session, rows: Sequence[TaskRow], job: Job, metric: str | None = None) -> Boards:
-    """Read the leaderboards of what a command has computed; tell of those that are hidden."""
-    found: Boards = []
-    with session.shown() as connection:
-        for row in rows:
-            try:
-                require_scores(connection, row.slug)
-                found += declared_leaderboards(connection, row, metric, pairs=job.pairs)
-            except HiddenError as hidden:
-                job.tell(f"note: {hidden}")
-    return found
-
-
-def applied_sentences(applied: Applied, names: Names) -> Iterator[str]:
-    """Say what was brought in; in a blind phase nothing that tells of scores."""
-    remarks = [remark for remark in applied.remarks
-               if applied.task not in names.blind or remark.category not in OF_SCORES]
-    for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks)):
-        yield names.said(f"warning: {warning}")
-    for warning in warnings_about(applied.similar, names):
+def applied_sentences(applied: Applied, *, scores: bool = True) -> Iterator[str]:
+    """Say what was brought in; without `scores` nothing that tells how good a submission is."""
+    remarks = [remark for remark in applied.remarks if scores or remark.category not in OF_SCORES]
+    for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
         yield f"warning: {warning}"
     for note in applied.notes:
-        yield names.said(f"note: {note}")
+        yield f"note: {note}"
     if applied.drawn_seed is not None:
         yield f"no seed was given: drew {applied.drawn_seed}, kept with the task"
     changes = Counter(applied.changes.values())
@@ -194,16 +183,14 @@ def applied_sentences(applied: Applied, names: Names) -> Iterator[str]:
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
 
 
-def result_sentences(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> Iterator[str]:
-    """Say what was computed; in a blind phase no warnings, which may count pairs that are alike or not."""
+def result_sentences(scored: Scored | None = None, compared: Compared | None = None, *,
+                     scores: bool = True) -> Iterator[str]:
+    """Say what was computed; without `scores` no warnings and notes, which may tell of them."""
     if scored is not None and scored.computed:
         yield f"scores: {scored.computed} computed, {scored.unchanged} there already"
-    for warning in compared.warnings if compared is not None else ():
-        if warning.partition("/")[0] in names.blind:
-            continue
-        yield names.said(f"warning: {warning}")
-    for note in compared.notes if compared is not None else ():
-        yield names.said(f"note: {note}")
+    if compared is not None and scores:
+        yield from (f"warning: {warning}" for warning in compared.warnings)
+        yield from (f"note: {note}" for note in compared.notes)
     if compared is not None and compared.made:
         yield (f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
                "known")

@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.store.database import Database
-from registry.store.hiding.concealment import another
 from registry.store.rows import driver_of
 
 
@@ -62,7 +61,7 @@ class Reading:
             with self._database.querying() as connection:
                 yield driver_of(connection)
             return
-        cursor = another(self._held)
+        cursor = driver_of(self._held).duplicate()
         self._cursors.add(cursor)
         try:
             yield cursor

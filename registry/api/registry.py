@@ -9,6 +9,8 @@ per_type = reg.query("SELECT type, count(*) AS n FROM answer WHERE in_gold = $go
 from __future__ import annotations
 
 import warnings
+import weakref
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +23,7 @@ from registry.api.tasks import Tasks, tasks
 from registry.errors import UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
 from registry.evaluation.past import PastDatabase
+from registry.publication.publish import published
 from registry.query.question import Query
 from registry.store import catalog
 from registry.store.database import Database
@@ -33,13 +36,18 @@ class Registry:
     Every question is answered from what the registry holds then. `with` keeps the file open, so that all questions of
     the block are answered from one state.
 
-    Names in anonymous tasks are pseudonyms, and scores in blind phases are left out, but for an `organiser`. With `at`,
-    all methods see it as it stood at that moment.
+    With `at`, all methods see it as it stood at that moment. With `public` they see what `registry publish` would
+    publish when the object is made.
     """
 
-    def __init__(self, path: str | Path, *, at: str | None = None, organiser: bool = False) -> None:
-        database = Database(path, organiser=organiser) if at is None else PastDatabase(
-            path, at, partial(warnings.warn, stacklevel=2), organiser=organiser)
+    def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:
+        database = Database(path)
+        if public:
+            self._published = ExitStack()
+            database = self._published.enter_context(published(database, sources=True))
+            weakref.finalize(self, self._published.close)
+        if at is not None:
+            database = PastDatabase(database.path, at, partial(warnings.warn, stacklevel=2), named=database.named)
         self._reading = Reading(database)
         with self._reading.holding():  # what cannot be read is told now
             pass

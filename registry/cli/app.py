@@ -8,8 +8,7 @@ import typer
 
 from registry.cli import verbose
 from registry.cli.commands import STUDY, LazyCommand, Program
-from registry.cli.console import Color, coloring, explain, say, say_all
-from registry.cli.options import organiser
+from registry.cli.console import Color, coloring, explain, say_all
 from registry.cli.settings import database_path
 from registry.version import __version__
 
@@ -48,6 +47,7 @@ COMMANDS = {
     "page": LazyCommand("page:page", "Write a task's leaderboards as one HTML file.", "Publish"),
     "site": LazyCommand("page:site", "Write an index, a feed, and a page for every task.", "Publish"),
     "serve": LazyCommand("serve:serve", "Serve the site live over HTTP.", "Publish"),
+    "publish": LazyCommand("publish:publish", "Write a new registry with what is public, and nothing else.", "Publish"),
     "release": LazyCommand(
         "release:release", "Write a task's boards and what they rest on, to be archived.", "Publish"),
     "hide": LazyCommand("hiding:hide", "Show pseudonyms instead of names, or no scores.", "Publish"),
@@ -112,15 +112,10 @@ def _root(
                                          help=(
         "Whether tables show decisions in colours too; auto: on a terminal, unless NO_COLOR is set. Also after the "
         "command."))] = "auto",
-    as_organiser: Annotated[bool, typer.Option("--organiser", envvar="REGISTRY_ORGANISER", help=(
-        "Show also what is hidden: names of participants in anonymous tasks, and scores in blind phases."))] = False,
 ) -> None:
     del version, citation, is_verbose, color  # their callbacks have done what they say
-    organiser.set(as_organiser)
     if context.invoked_subcommand is None:
         _greet(context)
-    if as_organiser:
-        say("warning: shown as to an organiser, with names and scores that are hidden from others; do not pass it on")
 
 
 def _greet(context: typer.Context) -> None:

@@ -11,7 +11,7 @@ import typer
 from registry.cli.commands import WHICH
 from registry.cli.console import Format, say, say_all, show, show_boards
 from registry.cli.guide import names
-from registry.cli.options import At, Db, MetricAlias, OutputFormat, TaskName, database, database_at
+from registry.cli.options import At, Db, MetricAlias, OutputFormat, Public, TaskName, private_database
 from registry.cli.study.command import say_refused, study_archive
 from registry.errors import HiddenError, InputError, MismatchError
 
@@ -39,7 +39,7 @@ def board(
         "declares."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "A row for each system: its scores by all metrics, on all test sets and facets, and their averages."))] = False,
-    at: At = None, db: Db = None, format_: OutputFormat = None,
+    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards.
 
@@ -47,7 +47,7 @@ def board(
     """
     from registry.leaderboards.stored import BOARD_PAIRS
 
-    opened = database_at(db, at)
+    opened = private_database(db, at, public=public)
     with opened.reading() as connection:
         try:
             found = read_boards(connection, task, metric, ranks, averages=wide, pairs=BOARD_PAIRS, past=opened.moment)
@@ -86,7 +86,7 @@ def pairs(
         "Only the first N of these pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
-    at: At = None, db: Db = None, format_: OutputFormat = None,
+    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print pairs of systems with their p-values.
 
@@ -99,7 +99,7 @@ def pairs(
     chosen = (system, top, neighbours, limit)
     if wide and chosen != (None,) * 4:
         raise InputError("--wide prints the pairs of averages; leave --system, --top, --neighbours and --limit out")
-    opened = database_at(db, at)
+    opened = private_database(db, at, public=public)
     with opened.reading() as connection:
         if wide:
             asked = _macro_questions(connection, task, metric)
@@ -176,12 +176,19 @@ def _macro_questions(connection: Connection, task: str | None, metric: str | Non
 
 
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
+    from registry.store.database import Database, Patience
+    from registry.store.embargoes import published_at
     from registry.studies.suites.macro_average import macro_boards
 
+    if not asked:
+        return []
+    with db.reading() as connection:
+        is_kept = db.moment is None and published_at(connection) is None
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):
-        keeper = database(db.path, wait=0) if db.moment is None else db  # who reads does not wait for writers
-        archive = study_archive(keeper, "macro-average", task, dry_run=db.moment is not None)
+        # Who reads does not wait for writers.
+        keeper = Database(db.path, named=db.named, patience=Patience(0)) if is_kept else db
+        archive = study_archive(keeper, "macro-average", task, dry_run=not is_kept)
         found += macro_boards(list(of_task), archive)
         say_refused(archive)
     return found

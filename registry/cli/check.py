@@ -17,9 +17,8 @@ from registry.cli.options import (
     Root,
     database,
     named_values,
-    organiser,
 )
-from registry.cli.pipeline import brought_in, resolved, without_participants
+from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
 
 if TYPE_CHECKING:
@@ -113,18 +112,11 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
 
 def _checked_submissions(manifest: Path, root: Path | None, given: tuple[list[Path], str | None, list[str]],
                          limit: int | None) -> Checked:
-    """Check files against a task; of an anonymous one they are called as the command line calls them."""
+    """Check files against a task."""
     from registry.evaluation.checking.check import check
-    from registry.evaluation.ingest.hiding import newly_anonymous
-    from registry.store.hiding.names import Names
 
-    task, _ = brought_in(manifest, root)
-    with without_participants(manifest):
-        submissions = list(_submissions(task, *given))
-    checked = check(task, submissions, limit=limit)
-    if not organiser.get() and newly_anonymous(task.manifest, None):
-        checked.conceal(Names({one.name: document.path for one in submissions for document in one.documents[:1]}))
-    return checked
+    task, _ = resolved(manifest, root)
+    return check(task, list(_submissions(task, *given)), limit=limit)
 
 
 def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
@@ -132,7 +124,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
     from registry.evaluation.checking.check import Checked, check_task
 
     try:
-        task, content = brought_in(manifest, root)
+        task, content = resolved(manifest, root)
     except ManifestError as error:
         if manifest.suffix != ".toml":
             raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
@@ -140,18 +132,11 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked = Checked()
         checked.refuse(error)
         return checked
-    from registry.evaluation.ingest.hiding import hidden_names
     from registry.evaluation.ingest.mistakes.similar_names import warnings_about
-    from registry.store.hiding.names import Names
 
     against = None if db is None else database(db)
     checked = check_task(task, content, how, against, limit=limit)
-    names = Names() if organiser.get() else hidden_names(task, against)
-    if names.instead:
-        checked.conceal(names)
-        if checked.problems:
-            say("note: the task is anonymous; `registry --organiser check` names the submissions and files")
-    checked.warnings += warnings_about(checked.similar, names)
+    checked.warnings += warnings_about(checked.similar)
     return checked
 
 

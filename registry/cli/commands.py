@@ -10,8 +10,10 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from contextvars import ContextVar
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -26,6 +28,17 @@ STUDY = "study.command:make_study_command"  # makes the command of a study from 
 _ANYWHERE = ("is_verbose", "color")  # options of the program that may follow the command too
 _SHORT = 8  # options up to which they are one list
 _MARGINS = 4  # blanks left and right of a command's name
+
+T = TypeVar("T")
+
+
+# What is open until the command ends.
+_OPEN: ContextVar[ExitStack] = ContextVar("open")
+
+
+def keep_open(manager: AbstractContextManager[T]) -> T:
+    """Enter a context that is left when the command ends."""
+    return _OPEN.get().enter_context(manager)
 
 
 def make_command(function: Callable[..., None], name: str, description: str | None = None) -> TyperCommand:
@@ -118,7 +131,9 @@ class Program(RegistryGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
         try:
-            return super().invoke(ctx)
+            with ExitStack() as _open:
+                _OPEN.set(_open)
+                return super().invoke(ctx)
         except RegistryError as error:
             report_error(error)
             raise typer.Exit(error.exit_code) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -73,8 +72,7 @@ def score(
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
-            if row.slug not in session.names.blind:
-                found += [(replace(of, submission=session.names.said(of.submission)), now) for of, now in scored.stale]
+            found += scored.stale
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
         return found
 
@@ -118,23 +116,27 @@ def compare(
 def _compare(session: Session, job: Job, task: str | None, metric: str | None, given: Mapping[str, Any],
              context: typer.Context) -> list[Leaderboard]:
     """Compare, tell what was found, and give the boards."""
-    from registry.at_once import result_sentences, shown_boards
+    from registry.at_once import result_sentences
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
+    from registry.leaderboards.load import declared_leaderboards
     from registry.reports.plan import planned_sentences
     from registry.store import catalog
+    from registry.store.embargoes import not_public
 
     how = job.how
     session.bound(how.memory)
-    rows = catalog.tasks(session.connection, task)
-    for row in rows:
+    say_all(not_public(session.connection), "note")
+    boards = []
+    for row in catalog.tasks(session.connection, task):
         request = declared_request(row, given, None if metric is None else (metric,), how)
         vetted, planned = prepared(session.connection, row, request)
         say_all(planned_sentences(planned, in_full=how.progress is not None))
         compared = compare(session.connection, job.journal, row, request, vetted)
-        say_all(result_sentences(session.names, compared=compared))
+        say_all(result_sentences(compared=compared))
         say_unused(context, how, compared)
-    return shown_boards(session, rows, job, metric)
+        boards += declared_leaderboards(session.connection, row, metric, pairs=job.pairs)
+    return boards
 
 
 def _number(text: str | None) -> int | str | None:

@@ -10,7 +10,7 @@ import typer
 
 from registry.cli.console import say, terminal, write
 from registry.cli.guide import names
-from registry.cli.options import Db, MetricAlias, database, database_at
+from registry.cli.options import Db, MetricAlias, Public, private_database
 from registry.cli.settings import database_path
 from registry.errors import MismatchError
 
@@ -26,7 +26,7 @@ State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
 def diff(
     before: State_ = None, after: State_ = None,
     task: Annotated[str | None, typer.Option("--task", autocompletion=names.tasks, help="Only this one.")] = None,
-    metric: MetricAlias = None, db: Db = None,
+    metric: MetricAlias = None, db: Db = None, public: Public = False,
     format_: Annotated[Form, typer.Option("--format", "-f", case_sensitive=False, help=(
         "How to write it; erratum drafts what is to be published where the gold was corrected."))] = "table",
 ) -> None:
@@ -36,26 +36,26 @@ def diff(
     database showed then; or one comparison, by the id at the end of its signature. Without AFTER it is what the
     database shows now; without both, every board is held against itself before its last comparison.
     """
-    found = _differences(before, after, task, metric, db)
+    found = _differences(before, after, task, metric, db, public=public)
     write(_written(found, format_))
 
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
-                 db: Path | None) -> list[BoardDifference]:
+                 db: Path | None, *, public: bool) -> list[BoardDifference]:
     from registry.leaderboards.states.corrections import correction
     from registry.leaderboards.states.differences import compare_states
     from registry.leaderboards.states.history import latest, states
 
     with ExitStack() as opened:
         if before is None:
-            connection = opened.enter_context(database(db).reading())
+            connection = opened.enter_context(private_database(db, public=public).reading())
             pairs = [((connection, two[1]), (connection, two[0]))
                      for two in latest(connection, task, metric).values() if len(two) > 1]
             if not pairs:
                 raise MismatchError("no board has been in two states; name two databases, or compare once more")
         else:
             meant = [_meant(name, db) for name in (before, after)]
-            connections = {place: opened.enter_context(database_at(*place).reading())
+            connections = {place: opened.enter_context(private_database(*place, public=public).reading())
                            for place in dict.fromkeys((of.file, of.at) for of in meant)}
             one, other = (connections[of.file, of.at] for of in meant)
             first, second = (states(connection, of.identity, task, metric)

@@ -11,7 +11,7 @@ import typer
 
 from registry.cli.console import say, say_all, write
 from registry.cli.guide import names
-from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
+from registry.cli.options import ChosenMetric, Db, Facet, Private, Task, TestSet, Track, database, public_database
 from registry.errors import InputError, UnknownNameError, counted
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def export(
     terms: Annotated[Path | None, typer.Option("--terms", metavar="FILE", help=(
         "A bundle's terms of participation in Markdown; else what follows from the manifest."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, db: Db = None,
+    private: Private = False,
 ) -> None:
     """Write a task, a leaderboard or scores as others read them."""
     if (how := FORMS.get(form)) is None:
@@ -81,7 +82,9 @@ def export(
     if other := [_option(name) for name in options if name not in (*how.needs, *how.takes)]:
         takes = ", ".join(map(_option, (*how.needs, *how.takes))) or "no option"
         raise InputError(f"{form} takes {takes}; leave {', '.join(other)} out")
-    if (text := how.write(Asked(database(db), task, form, options))) is not None:
+    # Gold goes into a bundle's reference_data alone, which participants do not get.
+    target = database(db) if form == "codabench-bundle" else public_database(db, private=private)
+    if (text := how.write(Asked(target, task, form, options))) is not None:
         write(text)
 
 

@@ -1,4 +1,4 @@
-"""Commands that hide names or scores, and show them again: hide, reveal."""
+"""Commands that keep names or scores from the public, and publish them again: hide, reveal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database, organiser, taken
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database, taken
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -26,25 +26,27 @@ def hide(
         "With its time zone: 2026-12-01T12:00:00Z; until `registry reveal` if none is given."))] = None,
     db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
-    """Show pseudonyms instead of names, or no scores.
+    """Publish pseudonyms instead of names, or no scores.
 
-    All outputs do so from now on: teams and systems that are not baselines get pseudonyms that tell neither their names
-    nor their order. With --scores begins a blind phase, in which no output shows scores or ranks.
+    Teams and systems that are not baselines get pseudonyms that tell neither their names nor their order. Files, pages
+    and sites that are published from now on have these, or with --scores neither scores nor ranks.
     """
     from registry.manifest.fields import check_until
-    from registry.store.hiding.concealment import SAID, until_told
+    from registry.store.embargoes import UNTIL_REVEALED, until_in_words
     from registry.store.log.journal import now
 
-    moment: datetime = SAID if until is None else taken(check_until, until, "--until").replace(tzinfo=None)  # UTC
+    moment: datetime = UNTIL_REVEALED
+    if until is not None:
+        moment = taken(check_until, until, "--until").replace(tzinfo=None)  # UTC
     if moment <= now():
         raise InputError(f"--until {until} is past; `registry reveal` shows what is hidden")
     _set(task, "blind_until" if scores else "anonymous_until", moment, database(db, wait), actor, dry_run=dry_run)
-    say(f"{task}: {'scores and ranks' if scores else 'names'} are hidden {until_told(moment)}")
+    say(f"{task}: {'scores and ranks' if scores else 'names'} are hidden {until_in_words(moment)}")
 
 
 def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFormat = None, actor: Actor = None,
            dry_run: DryRun = False, wait: Wait = 60) -> None:
-    """Show names again, and who was who; or scores.
+    """Publish names again, or scores; prints who was who.
 
     From now on, whatever the manifest has said before.
     """
@@ -52,11 +54,7 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
 
     keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, database(db, wait), actor,
                       dry_run=dry_run)
-    if not scores and dry_run and not organiser.get():
-        say("note: `registry --organiser reveal --dry-run` shows who was who; for others names stay hidden until then")
-    elif not scores:
-        if dry_run:
-            say("warning: who was who is shown as it would be; names stay hidden from others, so do not pass it on")
+    if not scores:
         show([Table([row for row in rows if row["task"] == task and row["pseudonym"]], keys=keys)], format_)
 
 

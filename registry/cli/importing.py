@@ -56,7 +56,6 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import bring
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.hiding import bringing
     from registry.evaluation.resolve import resolve_stored
     from registry.provenance import recorded_name
     from registry.store import catalog
@@ -70,20 +69,13 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     with writing(target, journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
-        try:
-            download = Codabench.build(options).read(path, known)
-        except InputError as error:
-            if session.names.instead:  # hidden ones; members of the archive are called after participants
-                raise InputError("what is wrong here names participants; `registry --organiser import` tells it",
-                                 path=path) from error
-            raise
+        download = Codabench.build(options).read(path, known)
         for name, digest in download.sources.items():
             journal.read(name, digest)
-        session.bringing = bringing(known, download.submissions)
         ingest = Ingest(session.connection, journal, known, progress=reporter(quiet=quiet))
-        applied, names = bring(ingest, download.submissions), session.names
-    say_all(map(names.said, download.notes), "note")
-    say_all(applied_sentences(applied, names))
+        applied = bring(ingest, download.submissions)
+    say_all(download.notes, "note")
+    say_all(applied_sentences(applied))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
@@ -113,10 +105,9 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
         with writing(target, journal, create=True, dry_run=dry_run) as session:
             ingest = Ingest(session.connection, journal, known, progress=how.progress)
             applied, scored = apply(ingest, content), score(ingest, how)
-            names = session.names
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     say_all(imported.notes, "warning")
-    say_all(applied_sentences(applied, names))
-    say_all(result_sentences(names, scored))
+    say_all(applied_sentences(applied))
+    say_all(result_sentences(scored))
     say_end(changed=journal.changed, dry_run=dry_run, then=f"`registry compare {slug}` brings boards up")
     say_all(sentence.replace("{task}", slug) for sentence in imported.then)

@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.console import show
 from registry.cli.guide import names
-from registry.cli.options import Db, OutputFormat, Task, database
+from registry.cli.options import Db, OutputFormat, Public, Task, private_database
 from registry.errors import InputError
 
 
@@ -21,7 +21,7 @@ def items(
     item: Annotated[str | None, typer.Argument(metavar="ID", help="The item to show.",
                                               autocompletion=names.items)] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many to list.")] = 20,
-    db: Db = None, format_: OutputFormat = None,
+    db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """List items to look at, or show what everybody says of one.
 
@@ -35,7 +35,7 @@ def items(
         raise InputError(f"`registry items {task} show` needs the ID of an item" if item is None else
                          f"`registry items {task} {which}` takes no ID; `show {item}` shows one item")
     lists = {"disagree": of_task.disagreed, "hard": of_task.hard, "suspect": of_task.suspect}
-    with database(db).reading() as connection:
+    with private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if item is not None:
             tables = [item_table(view) for view in of_task.item_views(connection, row, item)]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from registry.cli.commands import STORE, WHICH
-from registry.cli.console import Format, say
+from registry.cli.commands import STORE, WHICH, keep_open
+from registry.cli.console import Format, say, say_all
 from registry.cli.guide import names
 from registry.cli.settings import configured, database_path
 from registry.errors import InputError
@@ -58,32 +57,76 @@ Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
     rich_help_panel=WHICH)]
 Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
     "Only these items; all of a test set if none is given."), autocompletion=names.facets, rich_help_panel=WHICH)]
+Public = Annotated[bool, typer.Option("--public", envvar="REGISTRY_PUBLIC", rich_help_panel=STORE, help=(
+    "Show only what `registry publish` would publish now."))]
+Private = Annotated[bool, typer.Option("--private", rich_help_panel=STORE, help=(
+    "Show also what is not public: names, scores and gold that a task hides."))]
 At = Annotated[str | None, typer.Option("--at", metavar="DATE|SIGNATURE", help=(
     "As it stood at the end of a date (UTC), at a time with its zone, or when the comparison with this signature, or "
     "the id at its end, was made."), autocompletion=names.signatures)]
 
 
-# Whether who gave the command is an organiser, who is shown what is hidden; the option stands before the command.
-organiser: ContextVar[bool] = ContextVar("organiser", default=False)
-
-
 def database(path: Path | None, wait: float = 60) -> Database:
-    """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default.
+    """Return the database that is meant: the given one, else that of the nearest `registry.toml`, else the default.
 
-    Who writes to it waits for so many seconds, and tells for whom.
+    Who writes to it waits for so many seconds, and says for whom.
     """
     from registry.store.database import Database, Patience
 
-    return Database(database_path(path), organiser=organiser.get(), patience=Patience(wait, say))
+    return Database(database_path(path), patience=Patience(wait, say))
 
 
-def database_at(path: Path | None, at: str | None) -> Database:
-    """The database that is meant, as it stood at a moment where one is named; what is not known of that is told."""
+def private_database(path: Path | None, at: str | None = None, *, public: bool = False, wait: float = 60) -> Database:
+    """Return the database that is meant, for a command that shows all of it unless `--public` is given.
+
+    Args:
+        path: The given one.
+        at: The moment as of which it is read; None: now.
+        public: Whether to show only what is public now.
+        wait: For how many seconds a command that writes waits for its turn.
+    """
+    from registry.store.embargoes import not_public
+
+    target = database(path, wait)
+    with target.reading() as connection:
+        hidden = not_public(connection)
+    if public:
+        return _read_at(_published(target), at)
+    say_all(hidden, "note")
+    return _read_at(target, at)
+
+
+def public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:
+    """Return the database that is meant, for a command that shows what is public unless `--private` is given.
+
+    Args:
+        path: The given one.
+        at: The moment as of which it is read; None: now.
+        private: Whether to show everything.
+    """
+    from registry.store.embargoes import not_public
+
+    target = database(path)
+    with target.reading() as connection:
+        hidden = not_public(connection)
+    if hidden and private:
+        say_all((sentence.partition(";")[0] for sentence in hidden), "warning")
+    return _read_at(_published(target) if hidden and not private else target, at)
+
+
+def _published(target: Database) -> Database:
+    """Publish a database into a temporary file, which is there until the command ends."""
+    from registry.publication.publish import published
+
+    return keep_open(published(target, sources=True))
+
+
+def _read_at(target: Database, at: str | None) -> Database:
     if at is None:
-        return database(path)
+        return target
     from registry.evaluation.past import PastDatabase  # late: it reads manifests, and boards of today need not
 
-    return PastDatabase(database_path(path), at, say, organiser=organiser.get())
+    return PastDatabase(target.path, at, say, named=target.named)
 
 
 def actor_name(given: str | None) -> str | None:

@@ -10,7 +10,19 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, At, Db, Root, Task, Wait, actor_name, database, database_at, taken
+from registry.cli.options import (
+    Actor,
+    At,
+    Db,
+    Private,
+    Root,
+    Task,
+    Wait,
+    actor_name,
+    database,
+    public_database,
+    taken,
+)
 from registry.cli.pipeline import bring_up, say_end
 from registry.errors import MismatchError, counted
 
@@ -36,7 +48,7 @@ def page(
     items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open, see `registry board`; else as the task declares."))] = None,
-    at: At = None, db: Db = None,
+    at: At = None, db: Db = None, private: Private = False,
 ) -> None:
     """Write a task's leaderboards as one HTML file.
 
@@ -45,7 +57,7 @@ def page(
     from registry.files import replace_file
     from registry.reports.page import page as html
 
-    opened = database_at(db, at)
+    opened = public_database(db, at, private=private)
     with opened.reading() as connection:
         found = _contents(connection, task, items, ranks, opened.moment)
     (contents,) = averaged(found, opened).tasks
@@ -61,7 +73,7 @@ def site(
     items: Items = 0,
     url: Annotated[str | None, typer.Option("--url", metavar="BASE", help=(
         "Where the folder will be on the web, for the links of the feed; else they are relative to it."))] = None,
-    root: Root = None, db: Db = None, workers: Workers = None, cluster: Cluster = None,
+    root: Root = None, db: Db = None, private: Private = False, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
     """Write an index, a feed, and a page for every task.
@@ -78,9 +90,10 @@ def site(
     target = database(db, wait)
     tasks = [_run(Path(one), root, target, actor_name(actor), how) if one.endswith(".toml") else one
              for one in what or ()]
-    with database(db).reading() as connection:
+    opened = public_database(db, private=private)
+    with opened.reading() as connection:
         read, changed, left_out = _site_contents(connection, list(dict.fromkeys(tasks)), items)
-    pages = {f"tasks/{of.task}.html": of for of in averaged(read, database(db)).tasks}
+    pages = {f"tasks/{of.task}.html": of for of in averaged(read, opened).tasks}
     written = 0
     for name, contents in pages.items():
         folder = f"{contents.task}.pairs"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.cli.console import say, say_all
-from registry.cli.options import organiser
 from registry.errors import ManifestError
 
 if TYPE_CHECKING:
@@ -36,44 +34,21 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     return resolve(specification, manifest, root), content
 
 
-def brought_in(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
-    """The same of a manifest that will be brought in: of an anonymous task errors name no participants."""
-    with without_participants(manifest):
-        return resolved(manifest, root)
-
-
-@contextmanager
-def without_participants(manifest: Path) -> Iterator[None]:
-    """Leave out of errors in the manifest of an anonymous task what they print of its submissions."""
-    from registry.manifest import declares_anonymity
-    from registry.store.hiding.names import without_names
-
-    try:
-        yield
-    except ManifestError as error:
-        if not organiser.get() and manifest.is_file() and declares_anonymity(manifest.read_bytes()):
-            without_names(error)
-        raise
-
-
 def bring_up(database: Database, manifest: Path, root: Path | None, how: Execution, actor: str | None, *,
-             dry_run: bool = False) -> BroughtUp:
-    """Apply, score and compare what a manifest declares."""
-    from registry.at_once import Job, applied_sentences, applying, evaluated
-    from registry.evaluation.ingest.hiding import refuse_to_reveal
+             dry_run: bool = False, public: bool = False) -> BroughtUp:
+    """Apply, score and compare what a manifest declares; `public`: say nothing of scores that are hidden."""
+    from registry.at_once import Job, applied_sentences, applying, evaluated, tells_scores
     from registry.store.log.journal import Journal
 
-    task, content = brought_in(manifest, root)
+    task, content = resolved(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def bring(session: Session) -> Ingest:
-        if dry_run and not organiser.get():
-            refuse_to_reveal(session.connection, task.manifest)
         ingest, applied = applying(session, journal, task, content, how.progress)
-        say_all(applied_sentences(applied, session.names))
+        say_all(applied_sentences(applied, scores=tells_scores(session.connection, ingest.slug, public=public)))
         return ingest
 
-    return evaluated(Job(database, journal, how, say), bring, create=True, dry_run=dry_run)
+    return evaluated(Job(database, journal, how, say, public=public), bring, create=True, dry_run=dry_run)
 
 
 @dataclass
@@ -102,16 +77,14 @@ class Submitting:
         from registry.evaluation.ingest.apply import submit
         from registry.evaluation.ingest.context import Ingest
         from registry.evaluation.ingest.declared import declare
-        from registry.evaluation.ingest.hiding import bringing
         from registry.evaluation.resolve import resolve_stored
         from registry.store import catalog
 
         (row,) = catalog.tasks(session.connection, self.task)
         known = resolve_stored(row.manifest, self.task)
         self.one = declare(known, self.entry, self.documents, {}, "")
-        session.bringing = bringing(known, [self.one])
         ingest = Ingest(session.connection, self.journal, known, progress=self.progress)
-        say_all(applied_sentences(submit(ingest, self.one), session.names))
+        say_all(applied_sentences(submit(ingest, self.one)))
         return ingest
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
+from registry.cli.options import ChosenMetric, Db, Facet, Public, Task, TestSet, Track, private_database
 from registry.errors import InputError
 from registry.reports.figures.kinds import Kind, draw, look_for
 from registry.reports.figures.look import limits as scale_limits
@@ -48,7 +48,7 @@ def plot(
         "Only the N best systems; a figure has room for 200."))] = None,
     width: Width = "acl", height: Height = None, font_size: FontSize = 7, limits: Limits = None, label: Label = None,
     palette: PaletteOption = "okabe-ito",
-    db: Db = None,
+    db: Db = None, public: Public = False,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
     from registry.leaderboards.choose import (
@@ -65,7 +65,7 @@ def plot(
         raise InputError("--by says which pairs to mark, for gains alone")
     look = look_for(kind, limits=None if limits is None else scale_limits(limits), width=width, height=height,
                     font_size=font_size, label=label, palette=palette)
-    with database(db).reading() as connection:
+    with private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         shown: Ranks | None = None if kind == "scores" else "range"  # None: as the task says
         board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), test_set, track, facet), top,

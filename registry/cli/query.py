@@ -11,8 +11,7 @@ import typer
 
 from registry.cli.console import chosen_format, say, say_all, terminal
 from registry.cli.guide import names
-from registry.cli.options import Db, database, named_values, organiser, size_in_bytes
-from registry.cli.settings import database_path
+from registry.cli.options import Db, Public, database, named_values, private_database, size_in_bytes
 from registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def query(
     param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help=(
         'What $NAME stands for: a number, true, false or text (in quotes where it looks like a number: \'v="2"\'); '
         "can be repeated."))] = None,
-    db: Db = None,
+    db: Db = None, public: Public = False,
     format_: Form = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", readable=False, help=(
         "Write to this new file instead of stdout; parquet needs one."))] = None,
@@ -57,9 +56,8 @@ def query(
     width, color = terminal() if output is None else (None, False)
     chosen = chosen_format(format_)
     question = QueryRequest(
-        database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
-        size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color,
-        organiser=organiser.get())
+        private_database(db, public=public).path, Query(text, named_values(param or [], "--param"), source), chosen,
+        size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color)
     if output is not None:
         told = _written(question, output, timeout or None)
     elif chosen == "parquet":

@@ -8,17 +8,13 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import Db, Task, database
-from registry.errors import InputError
+from registry.cli.options import Db, Task, public_database
 
 
 def release(
     task: Task,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", readable=False, help=(
-        "The new folder; there must be none of that name."))] = None,
-    copy: Annotated[Path | None, typer.Option("--database", metavar="FILE", readable=False, help=(
-        "Write a new registry with the same contents, for `board`, `pairs`, `page` and `query`, instead of a folder."
-        ))] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", readable=False, help=(
+        "The new folder; there must be none of that name."))],
     sources: Annotated[bool, typer.Option("--sources", help=(
         "Release the submitted files too; not if the manifest withholds the gold."))] = False,
     db: Db = None,
@@ -30,15 +26,7 @@ def release(
     submitted. With `gold = false` under [release] in the manifest, the gold, answers, responses and everything else
     about single items are withheld.
     """
-    from registry.releases.writing import write_public_copy, write_release
+    from registry.releases.writing import write_release
 
-    if (output is None) == (copy is None):
-        raise InputError("name the new folder with --output, or a new registry with --database")
-    if copy is not None and sources:
-        raise InputError("a public copy has no files; --sources goes with --output")
-    if output is not None:
-        write_release(database(db), task, output, sources=sources)
-        say(f"{output}: written; `registry verify {output}` computes every number again")
-    elif copy is not None:
-        write_public_copy(database(db), task, copy)
-        say(f"{copy}: written; `registry verify --db {copy}` computes every number again")
+    write_release(public_database(db), task, output, sources=sources)
+    say(f"{output}: written; `registry verify {output}` computes every number again")

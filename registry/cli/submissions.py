@@ -83,18 +83,17 @@ def purge(
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
     from registry.manifest.fields import check_line
-    from registry.store.database import Database
     from registry.store.log.journal import Journal
     from registry.store.session import writing
 
     target, why = database(db, wait), taken(check_line, reason, "--reason")
-    with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
-        row, _ = team_to_purge(connection, task, team, concealed=not target.organiser)
+    with target.reading() as connection:
+        row, _ = team_to_purge(connection, task, team)
         name = new_name(connection, row.task_id)
 
     journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run, compact=True) as session:
-        meant = team_to_purge(session.connection, task, team, concealed=not target.organiser)
+        meant = team_to_purge(session.connection, task, team)
         done = purge_team(session.connection, journal, *meant, name, why)
     _say_purged(done, target.path, dry_run=dry_run)
 
@@ -132,7 +131,7 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     why = taken(check_line, reason, "--reason")
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:
-        meant = chosen(session.connection, submission, concealed=not target.organiser)
+        meant = chosen(session.connection, submission)
         done = amend_all(session.connection, journal, meant, why, declared)
     told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in declared.items())

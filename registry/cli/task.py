@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from registry.cli.board import read_boards
 from registry.cli.console import say, say_all, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.guide import names
@@ -17,6 +18,7 @@ from registry.cli.options import (
     DryRun,
     ManifestPath,
     OutputFormat,
+    Public,
     ReaderOptions,
     Root,
     Task,
@@ -25,9 +27,11 @@ from registry.cli.options import (
     attributes_of,
     database,
     named_values,
+    private_database,
 )
-from registry.cli.pipeline import Submitting, bring_up, brought_in, say_end
+from registry.cli.pipeline import Submitting, bring_up, resolved, say_end
 from registry.cli.progress import reporter
+from registry.errors import HiddenError, InputError
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
@@ -54,13 +58,29 @@ def init(db: Db = None) -> None:
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
-        dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
+        dry_run: DryRun = False, public: Public = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
+    if public and dry_run:
+        raise InputError("--public prints boards of what was written; leave --dry-run or --public out")
     how = execution(workers, cluster, memory, quiet=quiet)
-    done = bring_up(database(db, wait), manifest, root, how, actor_name(actor), dry_run=dry_run)
+    done = bring_up(database(db, wait), manifest, root, how, actor_name(actor), dry_run=dry_run, public=public)
     say_unused(context, how, done.compared, done.scored)
     say_end(changed=done.changed, dry_run=dry_run)
-    show_boards(done.boards, format_)
+    if not public:
+        say_all(done.not_public, "note")
+    show_boards(_public_boards(db, done.task) if public else done.boards, format_)
+
+
+def _public_boards(db: Path | None, task: str) -> list[Leaderboard]:
+    """Read the boards of a task as they are public; none while its scores are hidden, which is said."""
+    from registry.leaderboards.stored import BOARD_PAIRS
+
+    with private_database(db, public=True).reading() as connection:
+        try:
+            return read_boards(connection, task, pairs=BOARD_PAIRS).boards
+        except HiddenError as hidden:
+            say(f"note: {hidden}")
+            return []
 
 
 def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
@@ -73,12 +93,11 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     from registry.store.log.journal import Journal
     from registry.store.session import writing
 
-    task, content = brought_in(manifest, root)
+    task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
         _, applied = applying(session, journal, task, content, reporter(quiet=quiet))
-        names = session.names
-    say_all(applied_sentences(applied, names))
+    say_all(applied_sentences(applied))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
@@ -132,6 +151,7 @@ def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: 
     from registry.leaderboards.place import places
 
     done = evaluated(Job(target, given.journal, how, say), given.bring, dry_run=dry_run)
-    say_all(places(done.boards, given.one.test_set.name, done.names.said(given.one.name)))
+    say_all(places(done.boards, given.one.test_set.name, given.one.name))
     say_end(changed=given.journal.changed, dry_run=dry_run)
+    say_all(done.not_public, "note")
     return done.boards

@@ -13,7 +13,7 @@ import typer
 from registry.cli.console import say, say_all, show, terminal, write
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.guide import names
-from registry.cli.options import Db, OutputFormat, database, organiser
+from registry.cli.options import Db, OutputFormat, Public, database, private_database
 from registry.errors import InputError, MismatchError, counted
 from registry.identity import SALTED, short
 
@@ -69,37 +69,32 @@ def verify(
 
 
 def _verified(registry: Database, task: str | None, results: str, how: Execution, head: str | None) -> Verified:
-    """Verify a copy of a registry, or of one that was made of a release."""
+    """Verify a copy of a registry or of a public file."""
     import tempfile
 
     from registry.evaluation.verifying.definitions import KINDS, verify_definitions
     from registry.evaluation.verifying.verify import Verified
     from registry.evaluation.verifying.verify import verify as verify_registry
-    from registry.releases.loading import released
-    from registry.releases.verifying import verify_loaded
+    from registry.releases.verifying import verify_public
     from registry.store.database import Database
+    from registry.store.embargoes import published_at
     from registry.store.log.journal import Journal
     from registry.store.replacement import copy_file
     from registry.studies import study_named
     from registry.studies.verify import verify_studies
 
     with tempfile.TemporaryDirectory() as folder:
-        copied = Database(Path(folder) / "registry.duckdb", named=registry.path, organiser=True)
+        copied = Database(Path(folder) / "registry.duckdb", named=registry.path)
         copy_file(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
-            if (told := released(connection)) is not None:
-                held = "" if told["gold"] else ("; scores cannot be made again either, as they can of a release in a "
-                                                "folder")
+            if published_at(connection) is not None:
                 verified = Verified(verify_definitions(connection), [
-                    f"a public copy, which has no log and no files to be held against{held}"])
-                verify_loaded(connection, told, how, verified)
+                    "a public file: its log is redacted, and it has not all files that numbers were computed from"])
+                verify_public(connection, how, verified)
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
         if not any(fault.of in KINDS for fault in verified.faults):
             verify_studies(copied, task, results, how, verified, study_named)
-        if not organiser.get() and any(fault.of not in KINDS for fault in verified.faults):
-            with copied.reading() as connection:
-                verified.conceal(connection)
         return verified
 
 
@@ -125,7 +120,7 @@ def show_(
         autocompletion=names.signatures)] = None,
     head: Annotated[bool, typer.Option("--head", help=(
         "Print the hash of the log's last entry, to be published: it stands for all before it."))] = False,
-    db: Db = None,
+    db: Db = None, public: Public = False,
     format_: Annotated[Form, typer.Option("--format", "-f", case_sensitive=False, help="How to write it.")] = "table",
 ) -> None:
     """Tell how a number came about.
@@ -140,7 +135,7 @@ def show_(
 
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")
-    with database(db).reading() as connection:
+    with private_database(db, public=public).reading() as connection:
         found = history.head(connection) if name is None else history.history(connection, name)
         if name is not None and (said := run_metadata(connection, name)):
             found.append(history.Section("ir_metadata", said))

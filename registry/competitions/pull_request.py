@@ -157,7 +157,7 @@ def _evaluated(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
                        refused=False)
     with tempfile.TemporaryDirectory() as elsewhere:
         run = _registry("run", str(manifest), "--db", str(Path(elsewhere) / "registry.duckdb"), "--format", "table",
-                        "--quiet", folder=folder)
+                        "--quiet", "--public", folder=folder)
     if run.returncode:
         return Verdict(_comment("Refused: the task does not run with it.", run.stderr), refused=True)
     told = _comment(f"Accepted: {counted(len(paths), 'file')}. The boards with it:", run.stdout)

@@ -254,7 +254,7 @@ class Board(_Framed):
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
-            place = Kept(Path(folder) / "task", Database(Path(folder) / "registry.duckdb", organiser=True))
+            place = Kept(Path(folder) / "task", Database(Path(folder) / "registry.duckdb"))
             at_once(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)

@@ -24,13 +24,13 @@ class PastDatabase(Database):
         moment: Which one, once it was read.
     """
 
-    def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, organiser: bool = False) -> None:
+    def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
         """Name a moment as `moment_of` takes it, and who is told what is not known of it.
 
         To open it for reading raises an `InputError` where there was no registry then or the moment is none, and an
         `UnknownNameError` where no comparison has the signature that names the moment.
         """
-        super().__init__(path, organiser=organiser)
+        super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
     def _turn_back(self, connection: Connection) -> None:
@@ -74,8 +74,9 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
 
 def _task_of(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
     """What a manifest declared that the log names; of one that named a team that was purged its normal form is left."""
-    if sources.is_kept(connection, details["manifest"]):
-        content = sources.fetch(connection, details["manifest"])
+    stored = details.get("manifest")  # which no public file has
+    if stored is not None and sources.is_kept(connection, stored):
+        content = sources.fetch(connection, stored)
         return resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
     return resolve_stored(sources.fetch(connection, details["normalized"]).decode(), slug)
 

@@ -18,7 +18,7 @@ from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.manifest.about import Task
 from registry.store import catalog
-from registry.store.hiding.concealment import concealed_of
+from registry.store.embargoes import hidden_in
 from registry.store.log.moments import Moment
 from registry.store.row_types import TaskRow
 
@@ -139,7 +139,7 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
     one = task if task is None or isinstance(task, str) else task[0] if len(task) == 1 else None
     rows = catalog.tasks(connection, one) if one or task is None else _named(connection, task)
     slugs = {row.slug for row in rows}
-    found, doubts, hidden = [], list[str](), concealed_of(connection).anonymous
+    found, doubts, hidden = [], list[str](), hidden_in(connection)
     catalog.check_metric(connection, rows, metric)
     stored = stored_boards(connection, [row.slug for row in rows], metric, pairs)
     origins, primary = _origins(connection, stored), catalog.primary_aliases(connection)
@@ -153,9 +153,10 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
             from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
 
             views = most_disagreed(connection, row, items)
-        about = _about(row, [origins[board.comparison.comparison_id] for board in boards], anonymous=row.slug in hidden)
+        about = _about(row, [origins[board.comparison.comparison_id] for board in boards],
+                       anonymous=row.slug in hidden.anonymous)
         found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))
-    left_out = concealed_of(connection).told if task is None else ()
+    left_out = hidden.sentences if task is None else ()
     return Snapshot(tuple(found), (*told, *doubts, *left_out))
 
 

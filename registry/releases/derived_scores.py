@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.measure import Measured, measure, measure_labels
 from registry.evaluation.verifying.faults import Fault
 from registry.metrics import METRICS, ConfusionMetric
-from registry.releases.totals import WITHOUT
+from registry.publication.totals import WITHOUT
 from registry.store import catalog
-from registry.store.rows import parquet_at
 from registry.store.statistics import load_statistics
 from registry.values import parse
 
 _SCORES = """
-    SELECT score.*, metric.name AS metric, metric.family, revision.gold_revision_id,
+    SELECT score.*, test_set.task_id, metric.name AS metric, metric.family, revision.gold_revision_id,
         concat(test_set.name, '/', team.name, '/', system.name, '@', submission.version, ' by ', alias) AS name
     FROM score JOIN metric USING (metric_id) JOIN scoring USING (scoring_id) JOIN submission USING (submission_id)
     JOIN system USING (system_id) JOIN team USING (team_id) JOIN gold_revision AS revision USING (gold_revision_id)
@@ -33,34 +31,35 @@ _SCORES = """
     ORDER BY metric_id, scoring_id"""
 
 
-def verify_scores(connection: Connection) -> Iterator[Fault]:
-    """Make every score again from the statistics of its items, and hold these against their digest."""
+def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterator[Fault]:
+    """Compute every score again from the statistics of its items, or from totals where the gold is withheld.
+
+    Args:
+        connection: To a public file.
+        with_gold: The tasks whose gold is not withheld. Of others, scores of families that do not add up are left out.
+    """
+    totals: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    for row in connection.exec_driver_sql("FROM statistic_total ORDER BY replicate, position"):
+        totals[row.scoring_id, row.metric_id].append(row)
     for stored in connection.exec_driver_sql(_SCORES).all():
         try:
-            yield from _of_items(connection, stored)
+            if stored.task_id in with_gold:
+                yield from _of_items(connection, stored)
+            elif stored.family not in WITHOUT:
+                yield from _of_totals(connection, stored, totals[stored.scoring_id, stored.metric_id])
         except Exception as error:
             yield Fault("damaged", "score", stored.name, f"cannot be computed again: {type(error).__name__}: {error}")
 
 
-def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fault]:
-    """Make scores again from the table `totals`; those of families that do not add up are left out."""
-    known: dict[str, list[Any]] = defaultdict(list)
-    rows_of_all = f"FROM {parquet_at(totals)} ORDER BY run, position"
-    for row in connection.exec_driver_sql(rows_of_all) if totals.is_file() else ():
-        known[f"{row.test_set}/{row.submission} by {row.metric}"].append(row)
-    for stored in connection.exec_driver_sql(_SCORES).all():
-        if not (rows := known[stored.name]):
-            if stored.family not in WITHOUT:
-                yield Fault("missing", "totals", stored.name, "there is nothing that its score follows from")
-            continue
-        width = 1 + max(row.position for row in rows)
-        try:
-            metric = parse("metric", METRICS, stored.metric)
-            per_one = tuple(row.per_one for row in rows[:width])
-            runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
-            yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
-        except Exception as error:
-            yield Fault("damaged", "score", stored.name, f"cannot be computed again: {type(error).__name__}: {error}")
+def _of_totals(connection: Connection, stored: Any, rows: Sequence[Any]) -> Iterator[Fault]:
+    if not rows:
+        yield Fault("missing", "totals", stored.name, "there is nothing that its score follows from")
+        return
+    width = 1 + max(row.position for row in rows)
+    per_one = tuple(row.per_one for row in rows[:width])
+    runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
+    metric = parse("metric", METRICS, stored.metric)
+    yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
 
 
 def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:

@@ -23,7 +23,7 @@ from registry.leaderboards.snapshot import snapshot
 from registry.leaderboards.stored import BOARD_PAIRS
 from registry.manifest import Manifest, stored_manifest
 from registry.releases.samples import DeclaredMetric, Items, declared_metrics, layout_of, lines, one_line
-from registry.releases.tables import check_open, choose
+from registry.releases.tables import choose, require_current
 from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
 from registry.store import catalog
 from registry.store.database import Database
@@ -52,13 +52,13 @@ def write_records(database: Database, task: str, output: Path) -> Written:
 
     Raises:
         UnknownNameError: There is no such task.
-        MismatchError: There is no board, or one is out of date; or names are hidden.
+        MismatchError: There is no board, or one is out of date.
         HiddenError: Scores are.
         InputError, StoreError: The folder is there already, or cannot be written.
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        check_open(connection, row, "export")
+        require_current(connection, row)
         choose(connection, row)
         with new_folder(output) as folder:
             written = list(_records(connection, row, folder))

@@ -10,7 +10,7 @@ from registry.errors import InputError
 from registry.files import new_folder, portable
 from registry.leaderboards.choose import leaderboards_by
 from registry.manifest import stored_manifest
-from registry.releases.tables import check_open
+from registry.releases.tables import require_current
 from registry.reports.exchange.eval_results import Benchmark, dataset_of, eval_results
 from registry.store import catalog
 from registry.store.database import Database
@@ -31,13 +31,13 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
 
     Raises:
         UnknownNameError: There is no such task or metric.
-        MismatchError: There is no board, or one is out of date; or names are hidden.
+        MismatchError: There is no board, or one is out of date.
         HiddenError: Scores are.
         InputError, StoreError: There is no data set, or the folder is there already or cannot be written.
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        check_open(connection, row, "export")
+        require_current(connection, row)
         manifest = stored_manifest(row.manifest)
         boards = [board for board in leaderboards_by(connection, row, metric) if board.facet is None]
         of = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,

@@ -6,7 +6,6 @@ the code that makes them of any registry. What a release does not tell, such as 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from registry.metrics.confusion import NO_LABEL
 from registry.store import models
 from registry.store.files.failures import FAILURES, cause_of
 from registry.store.log.journal import append
-from registry.store.rows import driver_of, insert, parquet_at
+from registry.store.rows import driver_of, insert, insert_many, parquet_at
 
 _WRONG = (  # what kinds of errors say of a table of a release
     (duckdb.BinderException, "its columns, or those of a table that it refers to, are not those of a release"),
@@ -109,6 +108,8 @@ def _begin(connection: Connection, path: Path, told: dict[str, Any]) -> None:
     insert(connection, models.task, slug=manifest.task.id, title=manifest.task.title, version=manifest.task.version,
            manifest=stored, manifest_digest=digest(stored.encode()), seed=manifest.significance.seed or 0,
            created_at=newest.compared_at)
+    insert_many(connection, models.publication, [
+        {"published_at": newest.compared_at, "has_sources": False, "program": told.get("program", "")}])
     append(connection, [{"run_id": 1, "at": newest.compared_at, "actor": None, "action": ACTION,
                          "subject": manifest.task.id, "details": canonical_json(told)}])
 
@@ -122,13 +123,3 @@ def _statistics(family: str) -> str:
         columns = [f"coalesce({side}.label_id, {NO_LABEL})" for side in ("of_gold", "of_system")]
     return _STATISTICS.format(table=models.statistics[family].name, names=", ".join(f'"{name}"' for name in names),
                               columns=", ".join(columns), family=family, labels=labels)
-
-
-def released(connection: Connection) -> dict[str, Any] | None:
-    """What a registry that was made of a release says of that; None where it is another one."""
-    try:
-        found = connection.exec_driver_sql("SELECT action, details FROM event ORDER BY event_id LIMIT 1").first()
-    except FAILURES:  # the table was replaced or altered, which `registry verify` reports
-        return None
-    told: dict[str, Any] | None = None if found is None or found.action != ACTION else json.loads(found.details)
-    return told

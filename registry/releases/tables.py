@@ -14,11 +14,8 @@ from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.families import FAMILIES
-from registry.identity import SALTED
 from registry.leaderboards.stale import stale
-from registry.manifest import stored_manifest
 from registry.store.files.failures import explaining
-from registry.store.hiding.concealment import concealed_of
 from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
 from registry.store.views import View, described
@@ -28,12 +25,10 @@ OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remar
 
 _SCOPE = """
     SET VARIABLE released_task = {task};
-    CREATE TEMP MACRO salt_digest(plain) AS {salted};
-    CREATE TEMP MACRO item_digest(plain) AS {of_items};
     CREATE TEMP TABLE released_board AS
         SELECT row_number() OVER (ORDER BY test_set_position, l.test_set, l.track NULLS FIRST, l.facet NULLS FIRST,
                 metric_position) AS board,
-            l.*, comparison.request, salt_digest(gold.digest) AS gold, gold.n_items AS n_gold_items,
+            l.*, comparison.request, gold.digest AS gold, gold.n_items AS n_gold_items,
             test_set.cluster_attribute AS cluster, l.created_at AS compared_at, run.code_version, run.environment
         FROM latest_comparison AS l
         JOIN comparison USING (comparison_id)
@@ -48,7 +43,7 @@ _SCOPE = """
     CREATE TEMP TABLE released_submission AS
         SELECT DISTINCT b.test_set, team.name || '/' || system.name || '@' || s.version AS submission,
             team.name AS team, system.name AS system, s.version, track.name AS track, s.kind, s.late, scoring.missing,
-            scoring.n_missing, s.attributes, item_digest(s.digest) AS digest, s.submission_id, standing.scoring_id,
+            scoring.n_missing, s.attributes, s.digest, s.submission_id, standing.scoring_id,
             (SELECT count(*) FROM submission_source AS of WHERE of.submission_id = s.submission_id) AS runs
         FROM standing
         JOIN released_board AS b USING (comparison_id)
@@ -57,7 +52,6 @@ _SCOPE = """
         JOIN system ON system.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN track ON track.track_id = s.track_id"""
-_UNSALTED = f"SELECT signature FROM released_board WHERE NOT starts_with(digest, '{SALTED}') LIMIT 1"  # noqa: S608
 _SEVERAL = """
     SELECT submission FROM released_submission GROUP BY test_set, submission HAVING count(*) > 1
     UNION ALL SELECT test_set FROM released_gold GROUP BY test_set HAVING count(*) > 1"""
@@ -89,7 +83,11 @@ TOTALS = ReleasedTable(
     "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
         "position": "the column's place in its family, from 0", "statistic": "the column",
         "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
-    "FROM released_total ORDER BY test_set, metric, submission, run, position")
+    """
+    SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.per_one
+    FROM statistic_total AS of JOIN released_submission AS s USING (scoring_id)
+    JOIN released_metric AS m USING (metric_id)
+    ORDER BY test_set, metric, submission, run, position""")
 
 
 def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
@@ -116,15 +114,12 @@ def _statistics_table(family: str) -> ReleasedTable:
         _STATISTICS.format(family=family, columns=chosen, labels=labels))
 
 
-def check_open(connection: Connection, task: TaskRow, command: str) -> None:
-    """Refuse that a command writes what names submissions while names are hidden, or tells of boards out of date.
+def require_current(connection: Connection, task: TaskRow) -> None:
+    """Raise an error if boards of a task are out of date.
 
     Raises:
         MismatchError: They are.
     """
-    if task.slug in concealed_of(connection).anonymous:
-        raise MismatchError(f"names of {task.slug} are hidden, and what is written has them: `registry reveal "
-                            f"{task.slug}` first, or write it by `registry --organiser {command}`")
     if warnings := stale(connection, task.slug):
         raise MismatchError(warnings[0])
 
@@ -132,23 +127,14 @@ def check_open(connection: Connection, task: TaskRow, command: str) -> None:
 def choose(connection: Connection, task: TaskRow) -> None:
     """Say what is released, the boards of a task as they stand and all that they rest on, in temporary tables.
 
-    Digests of gold, answers and statistics confirm a guess at the gold. If it is withheld, they are salted.
-
     Raises:
-        MismatchError: There is no board, boards rest on different golds, or the gold is withheld and a signature
-            confirms guesses at it.
+        MismatchError: There is no board, or boards rest on different golds.
     """
-    salted = "plain" if task.salt is None else f"'{SALTED}sha256:' || sha256('{task.salt}:' || plain)"
-    with_gold = stored_manifest(task.manifest).release.gold
-    scope = _SCOPE.format(task=task.task_id, salted=salted, of_items="plain" if with_gold else salted)
-    for statement in scope.split(";"):
+    for statement in _SCOPE.format(task=task.task_id).split(";"):
         connection.exec_driver_sql(statement)
     remedy = "`registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():
-        raise MismatchError(f"{task.slug}: there is no board to release yet; {remedy}")
-    if not with_gold and (unsalted := connection.exec_driver_sql(_UNSALTED).scalar()):
-        raise MismatchError(f"{unsalted}: its digests confirm a guess at the gold, which is withheld; "
-                            f"`registry compare {task.slug}` first")
+        raise MismatchError(f"{task.slug}: there is no public board to release yet; {remedy}")
     if several := connection.exec_driver_sql(_SEVERAL).scalar():
         raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
 

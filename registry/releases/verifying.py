@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError
@@ -25,20 +25,22 @@ from registry.evaluation.verifying.results import compare_results, derive_result
 from registry.evaluation.verifying.verify import Verified
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
+from registry.manifest import stored_manifest
 from registry.releases import checksums
 from registry.releases.contents import Contents
 from registry.releases.decisions import verify_decisions
-from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
+from registry.releases.derived_scores import verify_scores
 from registry.releases.descriptions import croissant, ro_crate
 from registry.releases.submitted import verify_submitted
-from registry.releases.tables import SUBMITTED, TOTALS
+from registry.releases.tables import SUBMITTED
 from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered
 from registry.significance import Execution
-from registry.store import catalog
 from registry.store.files.reach import Reach
 from registry.store.log.journal import Journal
+from registry.store.row_types import TaskRow
 
-_HELD = "the statistics of single items are held back: p-values cannot be made again, only what follows from them"
+_WITHHELD = ("the gold is withheld, and with it the statistics of items: p-values were not computed again, only what "
+             "follows from them")
 _TOTALS = "scores were made again from totals, where their statistics add up"
 _STEP_DOWN = "adjusted p-values by max-t and min-p need the draws of all pairs, and were taken as they are"
 _OTHER_PROGRAM = f"README, page and descriptions are held by checksums only: {PROGRAM} makes its own"
@@ -74,11 +76,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
         with database.writing(dry_run=True, reach=Reach(folders=[folder])) as connection:
             with _going_on(verified, SUBMITTED):
                 verified.faults += verify_submitted(connection, folder)
-            verify_loaded(connection, told, execution, verified)
-            if not told["gold"]:
-                with _going_on(verified, TOTALS.path):
-                    verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
-                verified.notes.append(_TOTALS)
+            verify_public(connection, execution, verified)
         with database.reading(reach=Reach(folders=[folder])) as connection:
             (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
             verified.faults += _verify_told(told, task)
@@ -123,32 +121,37 @@ def _verify_told(told: dict[str, Any], task: TaskBoards) -> Iterator[Fault]:
                         f"has {value!r}")
 
 
-def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
-    """Verify a registry that was made of a release.
+def verify_public(connection: Connection, execution: Execution, verified: Verified) -> None:
+    """Verify a public file, or a registry that was made of a release: neither has all files, and the log is redacted.
 
     Args:
         connection: To it, in a transaction that is undone afterwards.
-        told: What the release says of itself.
         execution: Who computes.
         verified: What is found is added to it.
     """
-    with _going_on(verified, str(told.get("task"))):
-        found = verify_references(connection)
-        verified.faults += [fault for fault in found if fault.of != "source"]  # there are no files
+    tasks = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()))]
+    with _going_on(verified, ", ".join(task.slug for task in tasks)):
+        verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
         comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
-        (task,) = catalog.tasks(connection)
         verified.count("comparison", len(comparisons))
         verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
         verified.faults += verify_decisions(connection)
-        if told["gold"]:
-            verified.faults += verify_scores(connection)
-            set_aside(connection, OF_RESULTS)
-            verified.faults += derive_results(connection, Journal("verify", {}), task, comparisons, execution)
-            verified.faults += compare_results(connection, comparisons)
-            return
-        verified.notes.append(_HELD)
-        if connection.exec_driver_sql("SELECT 1 FROM comparison WHERE correction IN ('max-t', 'min-p')").first():
-            verified.notes.append(_STEP_DOWN)
+        with_gold = [task for task in tasks if stored_manifest(task.manifest).release.gold]
+        verified.faults += verify_scores(connection, {task.task_id for task in with_gold})
+        chosen = {task.task_id: [row[0] for row in connection.exec_driver_sql(
+            "SELECT comparison_id FROM comparison JOIN test_set USING (test_set_id) WHERE task_id = ? ORDER BY ALL",
+            (task.task_id,))] for task in with_gold}
+        set_aside(connection, OF_RESULTS)
+        for task in with_gold:
+            verified.faults += derive_results(connection, Journal("verify", {}), task, chosen[task.task_id], execution)
+        verified.faults += compare_results(connection, [number for of_task in chosen.values() for number in of_task])
+        if len(with_gold) < len(tasks):
+            verified.notes += [_WITHHELD, _TOTALS]
+            if connection.exec_driver_sql("""
+                    SELECT 1 FROM stored_comparison JOIN test_set USING (test_set_id)
+                    WHERE correction IN ('max-t', 'min-p') AND NOT list_contains(?, task_id)""",
+                                          ([task.task_id for task in with_gold],)).first():
+                verified.notes.append(_STEP_DOWN)
 
 
 def _told(folder: Path) -> dict[str, Any]:

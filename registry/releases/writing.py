@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import MismatchError
-from registry.files import new_file, new_folder
+from registry.files import new_folder
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
@@ -26,8 +26,7 @@ from registry.releases.descriptions.licences import licence_files
 from registry.releases.descriptions.readme import readme
 from registry.releases.loading import load
 from registry.releases.submitted import write_submitted
-from registry.releases.tables import check_open, choose, released_tables, write_tables
-from registry.releases.totals import make_totals
+from registry.releases.tables import choose, released_tables, require_current, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import board_table
 from registry.reports.page import page
@@ -54,14 +53,14 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
     """Write the boards of a task as they stand, and what they rest on, into a new folder.
 
     Args:
-        database: The registry.
+        database: A public file, or a registry that hides nothing.
         task: The task's id.
         output: The folder; there must be none of that name.
         sources: Whether to publish the submitted files too, which tell of single items.
 
     Raises:
         UnknownNameError: There is no such task.
-        MismatchError: There is no board, or one is out of date; or names are hidden.
+        MismatchError: There is no board, or one is out of date.
         HiddenError: Scores are.
         InputError, StoreError: The folder is there already, or cannot be written.
     """
@@ -69,15 +68,13 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         (folder / "data").mkdir()
         with database.reading(reach=Reach(folders=[folder])) as connection:
             (row,) = catalog.tasks(connection, task)
-            check_open(connection, row, "release")
+            require_current(connection, row)
             gold = stored_manifest(row.manifest).release.gold
             if sources and not gold:
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
                                     "out")
             manifest = released_manifest(row)
             choose(connection, row)
-            if not gold:
-                make_totals(connection)
             write_tables(connection, folder, released_tables(gold=gold, sources=sources))
             if sources:
                 write_submitted(connection, folder)
@@ -97,19 +94,6 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         contents = contents.with_files(checksums.files(folder))
         _write(folder / ro_crate.NAME, ro_crate.ro_crate(contents))
         checksums.write(folder)
-
-
-def write_public_copy(database: Database, task: str, output: Path) -> None:
-    """Write a new registry that holds what a release does; arguments and errors are those of `write_release`."""
-    with tempfile.TemporaryDirectory() as workplace:
-        folder = Path(workplace) / "release"
-        write_release(database, task, folder)
-        told = json.loads((folder / "release.json").read_text("utf-8"))
-        with new_file(output) as path:
-            unfinished = Database(path, named=output)
-            unfinished.create()
-            with unfinished.writing(reach=Reach(folders=[folder])) as connection:
-                load(connection, folder, told)
 
 
 @contextmanager
@@ -141,12 +125,10 @@ def for_readers(contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def released_manifest(row: TaskRow) -> Manifest:
-    """The task's manifest with the seed that was drawn; without items, ranks that are resampled cannot be shown."""
+    """Return the task's manifest with the seed that was drawn."""
     manifest = stored_manifest(row.manifest)
-    changes: dict[str, Any] = {"significance": manifest.significance.model_copy(update={"seed": row.seed})}
-    if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
-        changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
-    return manifest.model_copy(update=changes)
+    return manifest.model_copy(update={
+        "significance": manifest.significance.model_copy(update={"seed": row.seed})})
 
 
 def _write(path: Path, text: str) -> None:

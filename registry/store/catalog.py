@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, Table, func, select, text
 
 from registry.errors import InputError, UnknownNameError
 from registry.store import models
-from registry.store.hiding.concealment import concealed_of, require_scores
+from registry.store.embargoes import hidden_in, require_scores
 from registry.store.row_types import (
     CatalogRow,
     DeclaredMetric,
@@ -28,19 +28,19 @@ RowType = TypeVar("RowType", bound=CatalogRow)
 
 
 def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
-    """Every task whose scores are not hidden from the connection, or the one called `slug`.
+    """Return the tasks, or the one called `slug`; of a public file those whose scores it has.
 
     Raises:
         UnknownNameError: No task is called so.
         InputError: There is no task at all.
-        HiddenError: Its scores are hidden from the connection, or those of all tasks.
+        HiddenError: A public file leaves out its scores, or those of all tasks.
     """
     require_scores(connection, slug)
     found = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
     if slug is None:
         if not found:
             raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
-        blind = concealed_of(connection).blind
+        blind = hidden_in(connection).blind
         return [row for row in found if row.slug not in blind]
     if slug not in [row.slug for row in found]:
         raise UnknownNameError("task", slug, [row.slug for row in found])

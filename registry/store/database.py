@@ -22,7 +22,6 @@ from registry.store.files import definitions
 from registry.store.files.failures import explaining
 from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, transaction
 from registry.store.files.reach import NOWHERE, Reach
-from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
 
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
@@ -45,27 +44,22 @@ class Database:
         path: Where it is.
         named: What errors call it.
         patience: How long commands wait for their turn to write to it, and who is told.
-        organiser: Whether its readers see also what is hidden from others.
         moment: The moment of the past that its readers see; None: they see it as it is.
     """
 
     moment: Moment | None = None
 
-    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience | None = None,
-                 organiser: bool = False) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience | None = None) -> None:
         self.path = Path(path)
         self.named = named or self.path
         self.patience = patience or Patience()
-        self.organiser = organiser
 
     @contextmanager
-    def reading(self, config: dict[str, Any] = CONFIG, *, asks: bool = False,
-                reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open for reading what is not hidden; many processes may at a time.
+    def reading(self, config: dict[str, Any] = CONFIG, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
+        """Open for reading; many processes may at a time.
 
         Args:
             config: Of DuckDB.
-            asks: Whether SQL that a user wrote is to be answered.
             reach: The other files that may be read and written.
 
         Raises:
@@ -77,8 +71,6 @@ class Database:
         with self._connection(read_only=True, config=config, reach=reach) as connection:
             schema.check(connection, self.named)
             self._turn_back(connection)
-            if not self.organiser:
-                conceal(connection, asks=asks)
             yield connection
 
     def _turn_back(self, connection: Connection) -> None:
@@ -97,7 +89,7 @@ class Database:
         """
         config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
         reach = NOWHERE if output is None else Reach(files=[output])
-        with self.reading(config, asks=True, reach=reach) as connection:
+        with self.reading(config, reach=reach) as connection:
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already
                 connection.exec_driver_sql("SET lock_configuration = true")
             yield connection

@@ -134,6 +134,15 @@ replicate_score = Table(
     UniqueConstraint("scoring_id", "metric_id", "replicate"),
 )
 
+# Sums of statistics over all items: all that a public file has of them where it withholds the gold.
+statistic_total = Table(
+    "statistic_total", metadata, _int("scoring_id"), _int("metric_id"), _small("replicate"), _small("position"),
+    _text("statistic"), _big("total"), _big("per_one"),
+)
+
+# One row says that a file is public, and what was published; a registry's own file has none.
+publication = Table("publication", metadata, _time("published_at"), _flag("has_sources"), _text("program"))
+
 # What was read, who did what, and where a number comes from.
 source = Table(
     "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes"),
@@ -201,7 +210,7 @@ standing = Table(
 study = Table(
     "study", metadata, _id("study_id"), _text("digest"), _text("study"), _int("task_id"), _text("subject"),
     _text("result"), _text("signature"), _int("run_id"), _time("created_at"),
-    _flag("is_anonymous"), UniqueConstraint("digest"),
+    UniqueConstraint("digest"),
 )
 study_part = Table("study_part", metadata, _text("digest"), _text("key"), _text("result"),
                    UniqueConstraint("digest", "key"))

@@ -194,7 +194,7 @@ def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy
     Raises:
         InputError, SchemaError, LockedError, OSError: As `working_copy`.
     """
-    copied = Database(folder / database.path.name, named=database.named, organiser=database.organiser)
+    copied = Database(folder / database.path.name, named=database.named)
     if create and not database.exists():
         copied.create()
         return Copy(database, copied, None)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, MismatchError
+from registry.errors import StoreError
 from registry.store.database import Database
-from registry.store.hiding.concealment import concealing
-from registry.store.hiding.names import Bringing, Names, names_of
+from registry.store.embargoes import published_at
 from registry.store.log.journal import Journal
 from registry.store.pairs_of_run import PairsOfRun
 from registry.store.replacement import Copy, copy_into, working_copy, write_lock
@@ -30,29 +29,15 @@ class Session:
 
     Attributes:
         connection: To write with.
-        bringing: What the command brings in, for what is said of it.
     """
 
-    def __init__(self, connection: Connection, database: Database) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.bringing: Bringing | None = None
-        self._organiser = database.organiser
 
     def bound(self, memory: int | None) -> None:
         """Let the database take a quarter of so many bytes; what needs more goes to disk."""
         if memory is not None:
             self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST, memory // 4)}B'")
-
-    @property
-    def names(self) -> Names:
-        """What is said instead of names that are hidden from who gave the command."""
-        return Names() if self._organiser else names_of(self.connection, self.bringing)
-
-    @contextmanager
-    def shown(self) -> Iterator[Connection]:
-        """The connection, for reading what may be shown of what was written."""
-        with nullcontext() if self._organiser else concealing(self.connection):
-            yield self.connection
 
 
 @contextmanager
@@ -143,13 +128,16 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
 
 @contextmanager
 def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
-    """Do all of a command's writing; what goes wrong in the block is told without the names that are hidden."""
+    """Do all of a command's writing.
+
+    Raises:
+        StoreError: The registry is a public file.
+    """
     with copy.database.writing(dry_run=dry_run) as connection:
-        session = Session(connection, database)
+        if published_at(connection) is not None:
+            raise StoreError(database.named, "this is a public file, which commands only read; name the registry's own "
+                                             "file with --db")
+        session = Session(connection)
         journal.begin(connection)
-        try:
-            yield session
-        except (InputError, MismatchError) as error:
-            session.names.conceal(error)
-            raise
+        yield session
         journal.close(connection)

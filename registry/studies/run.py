@@ -21,7 +21,6 @@ from registry.identity import digest_json, plain_value, salt_digest
 from registry.parallel.execution import Execution
 from registry.store import catalog, studies
 from registry.store.database import Database
-from registry.store.hiding.concealment import concealed_of
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import StudyRow, TaskRow
 from registry.store.session import writing
@@ -76,11 +75,10 @@ class Archive:
             studies.keep_study(
                 connection, question.digest, study=repr(result.study), task_id=question.task.task_id,
                 subject=result.subject, result=written, signature=result.signature,
-                run_id=self.journal.run_id(connection), created_at=now(), is_anonymous=question.is_anonymous)
+                run_id=self.journal.run_id(connection), created_at=now())
             self.journal.event(connection, "study", question.task.slug, signature=result.signature,
                                result=digest_json(written),
-                               row=digest_json([repr(result.study), result.subject, question.digest]),
-                               **({"is_anonymous": True} if question.is_anonymous else {}))
+                               row=digest_json([repr(result.study), result.subject, question.digest]))
 
         self._write(store)
 
@@ -103,7 +101,7 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A study of one subject, with what was found of it; `is_anonymous` where systems have pseudonyms in it."""
+    """A study of one subject, with what was found of it."""
 
     study: Study
     task: TaskRow
@@ -112,16 +110,14 @@ class Question:
     digest: str
     found: StudyRow | None
     parts: dict[str, str]
-    is_anonymous: bool = False
 
     @classmethod
     def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
         """Look up whether the study was made of this subject, or what is done of it."""
-        is_anonymous = task.slug in concealed_of(connection).anonymous
-        digest = salt_digest(digest_json({"study": repr(study), **subject.identity, "version": __version__,
-                                          **({"names": "pseudonyms"} if is_anonymous else {})}), task.salt)
+        digest = salt_digest(digest_json({"study": repr(study), **subject.identity, "version": __version__}),
+                             task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
-                   studies.parts_of(connection, digest), is_anonymous)
+                   studies.parts_of(connection, digest))
 
     def load(self, archive: Archive, connection: Connection) -> Loaded:
         """Load what the study is to be made of."""

@@ -21,7 +21,6 @@ from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.hiding.concealment import concealed_of
 from registry.studies.run import Question, questions
 from registry.studies.study import Choice, Parts, Study
 from registry.values import parse
@@ -37,7 +36,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
     """Make studies again, and add what is found to what was verified.
 
     Args:
-        database: A copy of the registry, as its organisers read it.
+        database: A copy of the registry.
         task: The task's id; None: all of them.
         results: Which: `all` that took a minute at most, `none`, a number of them drawn at random, or the id at the end
             of a signature.
@@ -81,10 +80,8 @@ def _chosen(connection: Connection, task: str | None, results: str) -> tuple[lis
 
 def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
     """Make a study again: its result, and its signature."""
-    past = PastDatabase(database.path, row.signature, lambda note: None, organiser=not row.is_anonymous)  # noqa: ARG005
+    past = PastDatabase(database.path, row.signature, lambda note: None)  # noqa: ARG005
     with past.reading() as connection:
-        if row.is_anonymous and row.slug not in concealed_of(connection).anonymous:
-            raise RegistryError("names were hidden when it was made, and are not now")
         question = _question(connection, row, execution, load)
         case = question.subject.load(connection, Parts())
     finding = question.study.run(case)

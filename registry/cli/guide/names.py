@@ -1,7 +1,6 @@
 """Names that complete a command line: of a registry, or of what the program offers.
 
-Nothing here may wait or change anything; shells ignore errors. Names that a task hides are not completed, also for
-organisers, because a shell shows them to anybody.
+Nothing here may wait or change anything; shells ignore errors.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from registry.cli.settings import database_path
 def of_registry(kind: str) -> Callable[[typer.Context, str], list[str]]:
     """Return a function that lists a registry's names of a kind, of the task if one is given."""
     def names(ctx: typer.Context, incomplete: str) -> list[str]:
-        from registry.store.hiding.completions import completions
+        from registry.store.completions import completions
 
         db, task = ctx.params.get("db"), ctx.params.get("task")
         found = completions(database_path(Path(db) if db else None), kind, incomplete, task)

@@ -23,13 +23,14 @@ from registry.cli.options import (
     Facet,
     MetricAlias,
     OutputFormat,
+    Public,
     Task,
     TaskName,
     TestSet,
     Track,
     Wait,
     actor_name,
-    database,
+    private_database,
 )
 from registry.cli.pipeline import say_unchanged
 from registry.errors import InputError
@@ -69,8 +70,9 @@ Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
     "Which of the study's tables to print; the first if none is given."))]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
     "Also draw it into this .svg, .png or .pdf; needs the extra plot."))]
-_COMMON: tuple[_Parameter, ...] = (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None),
-                                   ("dry_run", DryRun, False), ("wait", Wait, 60))
+_COMMON: tuple[_Parameter, ...] = (
+    ("db", Db, None), ("public", Public, False), ("format_", OutputFormat, None), ("actor", Actor, None),
+    ("dry_run", DryRun, False), ("wait", Wait, 60))
 _WORK: tuple[_Parameter, ...] = (("workers", Workers, None), ("cluster", Cluster, None), ("memory", Memory, None),
                                  ("quiet", Quiet, False))
 
@@ -172,8 +174,9 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     how = None
     if asked.computes:
         how = execution(given["workers"], given["cluster"], given["memory"], quiet=given["quiet"])
-    archive = study_archive(database(given["db"], given["wait"]), repr(asked), task, settings, given["actor"],
-                            dry_run=given["dry_run"])
+    target = private_database(given["db"], public=given["public"], wait=given["wait"])
+    archive = study_archive(target, repr(asked), task, settings, given["actor"],
+                            dry_run=given["dry_run"] or given["public"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:
         raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and --track")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from registry.evaluation.ingest.mistakes.similar_names import SimilarNames
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.hiding.names import Names
 
 
 @dataclass(frozen=True)
@@ -78,16 +77,6 @@ class Checked:
         for one in (error, *error.others):
             given = one if isinstance(one, InputError) else InputError(str(one), category="database")
             self.problems.append(Problem("", given, exit_code=one.exit_code))
-
-    def conceal(self, names: Names) -> None:
-        """Replace names of participants and of their files in everything that was found."""
-        for problem in self.problems:
-            names.conceal(problem.error)
-        self.problems = [replace(problem, cause=names.said(problem.cause)) for problem in self.problems]
-        self.files, self.warnings = list(map(names.said, self.files)), list(map(names.said, self.warnings))
-        unlisted, self.unlisted = self.unlisted, Counter()
-        for (path, category), n in unlisted.items():
-            self.unlisted[names.said(path), category] += n
 
     def note(self, test_set: str, path: str, problems: Problems, diagnosis: Diagnosis | None = None) -> None:
         """Note what is wrong with a file."""

@@ -16,8 +16,7 @@ from registry.evaluation.submissions.tombstones import tombstones
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
-from registry.store import catalog, sources
-from registry.store.hiding import pseudonyms
+from registry.store import catalog, pseudonyms, sources
 from registry.store.ledger import Ledger
 from registry.store.log.journal import Journal, append
 from registry.store.row_types import TaskRow, TestSetRow

@@ -5,7 +5,6 @@ This works within a transaction. The file then still has the bytes of what was d
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -24,7 +23,6 @@ from registry.evaluation.submissions.tombstones import (
 )
 from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
 from registry.store import catalog, models, sources
-from registry.store.hiding.concealment import concealing
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 from registry.store.rows import insert
@@ -49,8 +47,8 @@ class Purged:
     left: list[str] = field(default_factory=list)
 
 
-def team_to_purge(connection: Connection, task: str, team: str, *, concealed: bool = False) -> tuple[TaskRow, int]:
-    """The task and the id of the team that is meant; by its pseudonym too where names are `concealed`.
+def team_to_purge(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
+    """Return the task and the id of the team that is meant.
 
     Raises:
         UnknownNameError: There is no such task or team.
@@ -58,16 +56,14 @@ def team_to_purge(connection: Connection, task: str, team: str, *, concealed: bo
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
-    with concealing(connection) if concealed else nullcontext():
-        shown = {found.name: found.team_id for found in connection.execute(query)}
-    known = shown | {found.name: found.team_id for found in connection.execute(query)}
+    known = {found.name: found.team_id for found in connection.execute(query)}
     tombstones = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
     if known.get(team) in tombstones:
         raise InputError(f"{team} is what stands in the place of a team that was purged")
     if team not in known:
         if (before := purged_as(tombstones_of(connection, row.task_id), team)) is not None:
             raise InputError(f"a team or system of that name was purged already, and is {before} since")
-        raise UnknownNameError("team", team, {name for name, team_id in shown.items() if team_id not in tombstones})
+        raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in tombstones})
     return row, known[team]
 
 

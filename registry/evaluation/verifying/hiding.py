@@ -13,8 +13,8 @@ from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest
 from registry.metrics import METRICS
 from registry.store import models
-from registry.store.hiding.pseudonyms import is_system_of
 from registry.store.log.journal import entries
+from registry.store.pseudonyms import is_system_of
 from registry.store.row_types import TaskRow
 from registry.values import parse
 

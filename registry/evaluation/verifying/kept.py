@@ -37,20 +37,17 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
     if seeds and seeds[-1] != task.seed:
         yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
     signed = {signature: found for signature, *found in connection.exec_driver_sql(
-        "SELECT signature, result, is_anonymous, study, subject, digest FROM study WHERE task_id = ?",
+        "SELECT signature, result, study, subject, digest FROM study WHERE task_id = ?",
         (task.task_id,))}
     for entry in _logged(connection, "study", task.slug):
         if (kept := signed.pop(entry["signature"], None)) is None:
             yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
             continue
-        result, is_anonymous, *row = kept
+        result, *row = kept
         if entry["row"] != digest_json(row):
             yield Fault("altered", "study", entry["signature"], "its kind, subject or digest is not the one of the log")
         if entry["result"] != digest_json(result):
             yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
-        if entry.get("is_anonymous", False) != is_anonymous:
-            yield Fault("altered", "study", entry["signature"],
-                        "whether its names are pseudonyms is otherwise in the log")
     for signature in signed:
         yield Fault("missing", "log", signature, "the log does not say that this study was kept")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
 from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.definitions import KINDS, PUBLIC, can_go_on, verify_definitions
+from registry.evaluation.verifying.definitions import can_go_on, verify_definitions
 from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.files import verify_files
 from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
@@ -42,11 +42,8 @@ from registry.evaluation.verifying.scores import compare_scores, derive_scores
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.backup import unreadable
-from registry.store.hiding.names import names_of
 from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
-
-_CONCEALED = "`registry --organiser verify` tells what"
 
 
 @dataclass
@@ -66,20 +63,6 @@ class Verified:
         notes = [f"{fault.of} {fault.name}, computed elsewhere: {fault.message}, the same within a relative "
                  f"{TOLERANCE:g}" for fault in self.faults if fault.kind == "rounded"]
         return Verified([fault for fault in self.faults if fault.kind != "rounded"], self.notes + notes, self.looked_at)
-
-    def conceal(self, connection: Connection) -> None:
-        """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
-        if all(fault.of in PUBLIC for fault in self.faults):  # then names may be unreadable too
-            return
-        if any(fault.of in KINDS for fault in self.faults):  # then what is hidden may be shown
-            self.faults = [fault if fault.of in PUBLIC else replace(fault, name="", message=_CONCEALED)
-                           for fault in self.faults]
-            return
-        names = names_of(connection, None)
-        self.faults = [fault if fault.of in PUBLIC else replace(
-            fault, name=names.said(fault.name),
-            message=_CONCEALED if names.blind else names.said(fault.message))
-            for fault in self.faults]
 
 
 def verify(connection: Connection, journal: Journal, task: str | None, results: str, execution: Execution,

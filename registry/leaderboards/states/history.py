@@ -14,7 +14,7 @@ from registry.errors import UnknownNameError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.leaderboard import DECIMALS, Standing, metric_form, title
-from registry.store.hiding.concealment import require_scores
+from registry.store.embargoes import require_scores
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "candidate", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed",

@@ -8,7 +8,7 @@
 -- step: what its statistics are counted in: 1, or a decimal place
 -- digest: of its statistics
 SELECT s.test_set, s.submission, m.metric, score.value AS score, score.n_items, score.step,
-    item_digest(score.digest) AS digest
+    score.digest
 FROM score
 JOIN released_submission AS s USING (scoring_id)
 JOIN released_metric AS m USING (metric_id)

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from registry.store.hiding.names import REFUSED, Names
-
 _MOST = 10  # pairs that are listed
 _MOST_DIFFERENCES = 3  # of a pair
 _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
@@ -45,18 +43,13 @@ class SimilarNames:
     second: str
     team: str | None = None
 
-    def warning(self, names: Names) -> str:
-        """Return the warning; it shows no hidden name, and of hidden names not how they differ."""
-        fault = "differ only in letter case" if self.first.lower() == self.second.lower() else "look alike"
-        kind = "team" if self.team is None else "system"
-        if self.first in names.instead or self.second in names.instead:
-            known = {names.instead.get(name, REFUSED) for name in (self.first, self.second)} - {REFUSED}
-            shown = f"{' and '.join(sorted(known))}: " if known else ""
-            return (f"{self.task}: {shown}the names of two {kind}s {fault}; the same command with "
-                    "`registry --organiser` shows them")
-        if fault == "look alike":
-            fault += f" ({_differences(self.first, self.second)})"
-        owner = "" if self.team is None else f" of {names.said(self.team)!r}"
+    @property
+    def warning(self) -> str:
+        """Return the warning."""
+        kind, owner = ("team", "") if self.team is None else ("system", f" of {self.team!r}")
+        fault = "differ only in letter case"
+        if self.first.lower() != self.second.lower():
+            fault = f"look alike ({_differences(self.first, self.second)})"
         return (f"{self.task}: the {kind}s {self.first!r} and {self.second!r}{owner} {fault}; if they are one {kind}, "
                 "write its name in one way, and `registry withdraw` the submissions under the other name")
 
@@ -76,9 +69,9 @@ def similar_names(task: str, old: Mapping[str, Collection[str]],
     return pairs
 
 
-def warnings_about(pairs: Sequence[SimilarNames], names: Names) -> Iterator[str]:
+def warnings_about(pairs: Sequence[SimilarNames]) -> Iterator[str]:
     """Yield one warning for each pair; of many the first, and how many more there are."""
-    yield from (pair.warning(names) for pair in pairs[:_MOST])
+    yield from (pair.warning for pair in pairs[:_MOST])
     if len(pairs) > _MOST:
         yield f"{pairs[0].task}: {len(pairs) - _MOST} more pairs of names differ only in letter case or look alike"
 

@@ -1,13 +1,11 @@
-"""Names that begin as somebody has begun to type them: read at once or not at all, and what is hidden stays hidden.
+"""Names that complete what somebody has begun to type.
 
 A shell asks at every press of a key, so DuckDB is asked without the rest of the store, which takes three times as long
-to import. That is why what is hidden is not replaced here, as it is for readers (`store.hiding.concealment`): of a task
-that hides anything no names of participants and results are given at all.
+to import.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -18,7 +16,6 @@ _MOST = 500  # names, more of which nobody looks through
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "enable_external_access": "false",
     "threads": "1"}
-_HIDES = "(SELECT slug FROM task WHERE anonymous_until > $now OR blind_until > $now)"
 
 # By what they are names of: SELECTs of names, the task of each where it has one, and what comes before the alphabet.
 _NAMES = {
@@ -54,9 +51,6 @@ _NAMES = {
 }
 
 
-_SECRET = ("team", "system", "team/system", "submission", "signature")  # which may be those of participants
-
-
 def completions(path: Path, kind: str, begun: str, task: str | None = None) -> list[str]:
     """The names of a kind that begin so, of a task if one is given, in the order of the registry or of the alphabet.
 
@@ -70,8 +64,7 @@ def completions(path: Path, kind: str, begun: str, task: str | None = None) -> l
     query = f"""
         SELECT name FROM ({_NAMES[kind]}) AS named
         WHERE starts_with(name, $begun) AND ($task IS NULL OR task IS NULL OR task = $task)
-            AND (NOT $secret OR task NOT IN {_HIDES})
         GROUP BY name ORDER BY min(place), name LIMIT {_MOST}"""  # noqa: S608
-    values = {"begun": begun, "task": task, "secret": kind in _SECRET, "now": datetime.now(UTC).replace(tzinfo=None)}
+    values = {"begun": begun, "task": task}
     with duckdb.connect(str(path.resolve()), read_only=True, config=_CONFIG) as connection:
         return [name for (name,) in connection.execute(query, values).fetchall() if name.isprintable()]

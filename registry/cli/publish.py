@@ -1,0 +1,38 @@
+"""The command that writes a public file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from registry.cli.console import say, say_all
+from registry.cli.guide import names
+from registry.cli.options import Db, database
+
+
+def publish(
+    tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", autocompletion=names.tasks, help=(
+        "The ids of the tasks to publish; all tasks if none is given."))] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", readable=False, help=(
+        "The new file; there must be none of that name."))] = ...,  # type: ignore[assignment]
+    sources: Annotated[bool, typer.Option("--sources", help=(
+        "Include the files of gold and submissions, as far as they are public; texts are shown from them."))] = False,
+    db: Db = None,
+) -> None:
+    """Write a new registry with what is public, and nothing else.
+
+    Pseudonyms stand in it for hidden names. Scores of a blind phase, gold that a task withholds, names of users and
+    settings of commands are not in it. All commands that read a registry read it.
+    """
+    from registry.publication.publish import publish as write_public
+    from registry.store.embargoes import not_public
+
+    target = database(db)
+    write_public(target, output, tasks or (), sources=sources)
+    with target.reading() as connection:
+        said = [sentence.partition(";")[0].replace("not public", "left out or replaced")
+                for sentence in not_public(connection) if not tasks or sentence.partition(":")[0] in tasks]
+    say_all(said, "note")
+    say(f"{output}: written; `registry verify --db {output}` computes its numbers again")

@@ -1,0 +1,97 @@
+"""The log of a public file: which entries it has, and what of their details.
+
+An entry's hash covers what is not published, so public entries have none. What is not listed is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from registry.identity import canonical_json
+
+_HIDING = ("anonymous_until", "blind_until")
+_SUBMITTED = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "said_in")
+_COMPARED = ("digest", "signature")
+# By the action of an entry: the details that are published.
+_DETAILS: Mapping[str, tuple[str, ...]] = {
+    "task": ("version", "normalized", "seed", "said_in", *_HIDING), "hide": _HIDING, "reveal": _HIDING,
+    "gold": ("digest", "items"), "score": ("computed", "scorers"),
+    "submission-added": _SUBMITTED, "submission-changed": _SUBMITTED,
+    "compare": _COMPARED, "compare-again": _COMPARED, "board-retired": _COMPARED, "study": ("signature",),
+    "ladder": ("gold_revision_id", "track", "metric", "submission_id", "step", "before", "shown", "raised"),
+    "purge": (),
+}
+_OF_COMPARISONS = ("compare", "compare-again", "board-retired")
+_OF_SCORES = ("score", "study", *_OF_COMPARISONS)
+_OF_SUBMISSIONS = ("submission-added", "submission-changed", "ladder", "purge")
+_NUMBERS = {"gold_revision_id": "gold_revision", "submission_id": "submission", "track_id": "track"}
+
+_ENTRIES = text("""
+    SELECT e.event_id, number.new AS run_id, e."at", e.action, e.subject, e.details, task.slug, is_anonymous, is_blind,
+        coalesce(run.ended_at, run.started_at) AS ended_at
+    FROM event AS e JOIN public_task AS task ON task.slug = split_part(e.subject, '/', 1)
+    JOIN number_run AS number ON number.old = e.run_id JOIN run ON run.run_id = e.run_id
+    ORDER BY e.event_id""")
+_NAMES = text("""
+    SELECT prefix || real_name AS stored, prefix || team || '/' || system || '@' || version AS shown
+    FROM public_submission""")
+_DIGESTS = text("SELECT digest FROM comparison JOIN public_comparison USING (comparison_id)")
+_STUDIES = text("SELECT signature FROM study JOIN number_study ON old = study_id")
+_GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
+
+_Found = tuple[int, dict[str, Any], dict[str, Any]]  # the stored id of an entry, its details, and its other columns
+
+
+def public_log(connection: Connection) -> list[dict[str, Any]]:
+    """Return the rows of a public file's table `event`, in their order.
+
+    Args:
+        connection: To the registry's own file, with the temporary tables of a publication.
+    """
+    names = dict(map(tuple, connection.execute(_NAMES)))
+    compared = set(connection.execute(_DIGESTS).scalars())
+    studied = set(connection.execute(_STUDIES).scalars())
+    golds = {(row.test_set, row.real_digest): row.digest for row in connection.execute(_GOLD)}
+    found = []
+    for row in connection.execute(_ENTRIES):
+        said = json.loads(row.details)
+        if row.action not in _DETAILS or (row.is_blind and row.action in _OF_SCORES):
+            continue
+        if (row.action == "study" and said.get("signature") not in studied) or (
+                row.action in _OF_COMPARISONS and said.get("digest") not in compared):
+            continue
+        is_named = not (row.is_anonymous and row.action in _OF_SUBMISSIONS)
+        details = {key: said[key] for key in _DETAILS[row.action]
+                   if key in said and (is_named or row.action == "ladder")}
+        if row.action == "gold" and "digest" in details:
+            details["digest"] = golds.get((row.subject, said["digest"]), "")
+        found.append((row.event_id, details, {
+            "run_id": row.run_id, "at": row.ended_at if row.is_anonymous else row.at, "actor": None,
+            "action": row.action, "subject": row.subject if is_named else names.get(row.subject, row.slug),
+            "hash": "", "salt": None, "digest": ""}))
+    in_order = list(_sort_submissions(found))
+    numbers = {"said_in": {stored: n for n, (stored, _, _) in enumerate(in_order, 1)}} | {
+        column: dict(map(tuple, connection.exec_driver_sql(f"SELECT old, new FROM number_{table}")))  # noqa: S608
+        for column, table in _NUMBERS.items()}
+    return [row | {"event_id": n, "details": canonical_json(_renumber(details, numbers))}
+            for n, (_, details, row) in enumerate(in_order, 1)]
+
+
+def _sort_submissions(entries: list[_Found]) -> Iterator[_Found]:
+    """Sort the submissions that one command brought in by public names: they came in the order of hidden ones."""
+    for (_, action), group in groupby(entries, key=lambda entry: (entry[2]["run_id"], entry[2]["action"])):
+        of_command = list(group)
+        if action in ("submission-added", "submission-changed") and not all(details for _, details, _ in of_command):
+            of_command.sort(key=lambda entry: str(entry[2]["subject"]))
+        yield from of_command
+
+
+def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    """Replace stored ids by those of the public file, and leave out ids of what it does not have."""
+    return {key: numbers[key].get(value) if key in numbers and value is not None else value
+            for key, value in details.items() if key != "said_in" or value in numbers[key]}

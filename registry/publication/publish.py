@@ -1,0 +1,178 @@
+"""Writing a public file: a new registry with what everybody may see of a private one."""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.errors import InputError, RegistryError, UnknownNameError
+from registry.evaluation.resolve import resolve
+from registry.files import new_file
+from registry.identity import canonical_json, digest
+from registry.manifest import read_manifest, stored_manifest
+from registry.metrics.confusion import NO_LABEL
+from registry.publication.log import public_log
+from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
+from registry.publication.totals import sum_statistics
+from registry.store import models, sources
+from registry.store.database import Database
+from registry.store.embargoes import hidden_at, published_at
+from registry.store.files.reach import Reach
+from registry.store.log.journal import entries, now
+from registry.store.rows import driver_of, insert_many, quoted
+from registry.version import __version__
+
+_PUBLIC = "public_file"  # the attached database that is written
+
+
+def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
+            at: datetime | None = None) -> None:
+    """Write a new registry that holds what of another one is public, and nothing else.
+
+    Args:
+        database: The registry's own file.
+        output: The new file; there must be none of that name.
+        tasks: The ids of the tasks to publish; all if none is named.
+        sources: Whether to publish the files of gold and submissions too, as far as they are public. Texts of items and
+            of outputs are read from them.
+        at: The time in UTC for which embargoes are looked up; None: now.
+
+    Raises:
+        UnknownNameError: There is no such task.
+        InputError: The registry is a public file itself, or there is a file at `output`.
+        StoreError: The file cannot be written.
+    """
+    at = at or now()
+    with new_file(output) as path:
+        public = Database(path, named=output)
+        public.create()
+        with database.reading(reach=Reach(folders=[path.parent])) as connection:
+            if published_at(connection) is not None:
+                raise InputError("this is a public file already; publish the registry that it was made of",
+                                 path=database.named)
+            _choose(connection, tasks, at, with_sources=sources)
+            _copy(connection, path, at)
+            log, totals = public_log(connection), list(sum_statistics(connection))
+            manifests = list(_past_manifests(connection))
+        with public.writing() as connection:
+            insert_many(connection, models.event, log)
+            insert_many(connection, models.statistic_total, totals)
+            insert_many(connection, models.source, [row | {"created_at": at} for row in manifests])
+            insert_many(connection, models.publication, [
+                {"published_at": at, "has_sources": sources, "program": f"evalregistry {__version__}"}])
+            _declare_plain_ranks(connection)
+
+
+@contextmanager
+def published(database: Database, *, sources: bool = False) -> Iterator[Database]:
+    """Publish a registry into a temporary file; a public file is given as it is."""
+    with database.reading() as connection:
+        is_public = published_at(connection) is not None
+    if is_public:
+        yield database
+        return
+    with tempfile.TemporaryDirectory(prefix="registry-") as folder:
+        path = Path(folder) / "public.duckdb"
+        publish(database, path, sources=sources)
+        yield Database(path, named=database.named)
+
+
+def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_sources: bool) -> None:
+    """Make the temporary tables that say what is published, and those of new ids."""
+    rows = connection.execute(models.task.select().order_by(models.task.c.task_id)).all()
+    known = [row.slug for row in rows]
+    for slug in tasks:
+        if slug not in known:
+            raise UnknownNameError("task", slug, known)
+    hidden = hidden_at(connection, at)
+    driver = driver_of(connection)
+    driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
+                   "is_blind BOOLEAN, has_gold BOOLEAN)")
+    for row in rows:
+        if not tasks or row.slug in tasks:
+            driver.execute("INSERT INTO public_task VALUES (?, ?, ?, ?, ?)", [
+                row.task_id, row.slug, row.slug in hidden.anonymous, row.slug in hidden.blind,
+                stored_manifest(row.manifest).release.gold])
+    for name, select in SCOPE.items():
+        values = {"sources": with_sources} if "$sources" in select else None
+        driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
+
+
+def _copy(connection: Connection, path: Path, at: datetime) -> None:
+    """Copy the rows and columns that are published into the file at `path`."""
+    driver = driver_of(connection)
+    driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
+    # The order in which rows were stored is that of hidden names.
+    is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
+    for name, table in TABLES.items():
+        if table.order:
+            driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT t.{name}_id AS old, "  # noqa: S608
+                           f"CAST(row_number() OVER (ORDER BY {table.order}) AS INTEGER) AS new "
+                           f"FROM {table.rows} WHERE {table.where}")
+    for name, table in TABLES.items():
+        columns, rows = _columns(name, table)
+        statement = (f'INSERT INTO {_PUBLIC}.main."{name}" ({", ".join(columns)}) '  # noqa: S608
+                     f'SELECT {", ".join(columns.values())} FROM {rows}{" ORDER BY ALL" if is_sorted else ""}')
+        driver.execute(statement, {"at": at} if "$at" in statement else None)
+    connection.commit()
+    driver.execute(f"CHECKPOINT {_PUBLIC}")
+    driver.execute(f"DETACH {_PUBLIC}")
+    connection.commit()  # lets go of the file
+
+
+def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
+    """Return what is published in each column of a table, and what to select it from."""
+    columns, rows = dict[str, str](), table.rows
+    for column in models.metadata.tables[name].columns.keys():  # noqa: SIM118
+        value = table.changed.get(column, f't."{column}"')
+        owner = REFERENCES.get(column, column.removesuffix("_id"))
+        if owner != column and owner in TABLES:
+            rows += f" LEFT JOIN number_{owner} AS new_{column} ON new_{column}.old = {value}"
+            value = f"coalesce(new_{column}.new, {NO_LABEL})" if owner == "label" else f"new_{column}.new"
+        elif column not in (*table.changed, *table.kept.split()):
+            raise AssertionError(f"registry/publication/tables.py does not say whether {name}.{column} is published")
+        columns[f'"{column}"'] = value
+    return columns, f"{rows} WHERE {table.where}"
+
+
+def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
+    """Give the normal forms of manifests that tasks had before, by which past boards are read."""
+    slugs = set(connection.exec_driver_sql("SELECT slug FROM public_task").scalars())
+    given = set[str]()
+    for entry in entries(connection, "task"):
+        stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
+        if entry.subject not in slugs or normalized in given or not normalized:
+            continue
+        if sources.is_kept(connection, normalized):
+            content = sources.fetch(connection, normalized)
+        elif stored and sources.is_kept(connection, stored):
+            try:
+                manifest = read_manifest(sources.fetch(connection, stored), Path(entry.subject))
+                content = resolve(manifest, Path(entry.subject)).stored.encode()
+            except RegistryError:  # this version of the program refuses it
+                continue
+        else:
+            continue
+        if digest(content) == normalized:
+            given.add(normalized)
+            yield {"digest": normalized, "name": f"normalized manifest of {entry.subject}", "n_bytes": len(content),
+                   "content": zlib.compress(content)}
+
+
+def _declare_plain_ranks(connection: Connection) -> None:
+    """Declare rank ranges for tasks without gold whose ranks are resampled, which takes the statistics of items."""
+    table = models.task
+    for row in connection.execute(table.select()).all():
+        manifest = stored_manifest(row.manifest)
+        if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
+            plain = manifest.model_copy(update={"board": manifest.board.model_copy(update={"ranks": "range"})})
+            stored = canonical_json(plain.model_dump(mode="json", exclude={"submit"}))
+            connection.execute(table.update().where(table.c.task_id == row.task_id).values(
+                manifest=stored, manifest_digest=digest(stored.encode())))

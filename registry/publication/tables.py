@@ -1,0 +1,275 @@
+"""What is published of each table: rows and columns. What is not listed here is in no public file.
+
+Names of an anonymous task are replaced by pseudonyms, versions and levels by numbers. Scores of a blind task are left
+out, with everything from which they could be computed. Where a task withholds its gold, all tables with a row per item
+are left out. Every id is a new number in an order that follows from published columns alone, because gaps in stored ids
+count hidden rows, and their order is the alphabetical order of hidden names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from registry.identity import SALTED
+from registry.store import models
+
+# The temporary tables that the SELECTs below use, in the order in which they are made. `public_task` is made first: the
+# tasks that are published, with `is_anonymous`, `is_blind` and `has_gold`.
+SCOPE = {
+    "public_test_set": """
+        SELECT test_set_id, slug || '/' || name || '/' AS prefix, task.*
+        FROM test_set JOIN public_task AS task USING (task_id)""",
+    # A baseline keeps its name: a team is hidden only if it takes part with something else.
+    "hidden_team": """
+        SELECT team_id FROM team JOIN public_task USING (task_id)
+        WHERE is_anonymous AND team_id NOT IN (
+            SELECT team_id FROM system JOIN submission USING (system_id)
+            GROUP BY team_id HAVING bool_and(kind = 'baseline'))""",
+    # What stands for a team that was purged names nobody.
+    "hidden_name": "SELECT team_id FROM hidden_team WHERE team_id NOT IN (SELECT team_id FROM tombstone)",
+    "public_team": """
+        SELECT team.team_id, task_id, is_anonymous,
+            if(hidden.team_id IS NULL, name, coalesce(pseudonym, 'Team of row ' || team.team_id)) AS name,
+            if(is_anonymous AND hidden.team_id IS NULL, NULL, pseudonym) AS pseudonym
+        FROM team JOIN public_task USING (task_id) LEFT JOIN hidden_name AS hidden USING (team_id)""",
+    "public_system": """
+        SELECT system_id, team.team_id, task_id, is_anonymous, team.name AS team,
+            if(hidden.team_id IS NULL, system.name, coalesce(system.pseudonym, 'System of row ' || system_id)) AS name,
+            if(is_anonymous AND hidden.team_id IS NULL, NULL, system.pseudonym) AS pseudonym
+        FROM system JOIN public_team AS team USING (team_id) LEFT JOIN hidden_name AS hidden USING (team_id)""",
+    "public_submission": """
+        SELECT submission_id, is_blind, has_gold, hidden.team_id IS NOT NULL AS is_nameless,
+            team.name || '/' || real.name || '@' || s.version AS real_name, test_set.prefix, test_set.task_id,
+            system.team, system.name AS system,
+            if(hidden.team_id IS NULL, s.version, dense_rank() OVER (
+                PARTITION BY s.system_id ORDER BY first)::VARCHAR) AS version
+        FROM (
+            SELECT *, min(submission_id) OVER (PARTITION BY system_id, version) AS first FROM submission) AS s
+        JOIN public_test_set AS test_set USING (test_set_id)
+        JOIN public_system AS system USING (system_id)
+        JOIN system AS real ON real.system_id = s.system_id
+        JOIN team ON team.team_id = system.team_id
+        LEFT JOIN hidden_team AS hidden ON hidden.team_id = system.team_id""",
+    # In place of a digest that confirms a guess at answers: the first submission with the same answers.
+    "public_digest": """
+        SELECT submission_id, CASE
+            WHEN is_blind THEN 'withheld: ' || name
+            WHEN has_gold THEN digest
+            ELSE 'withheld: ' || min(name) OVER (PARTITION BY test_set_id, digest) END AS digest
+        FROM (SELECT *, team || '/' || system || '@' || version AS name FROM public_submission)
+        JOIN (SELECT submission_id, test_set_id, digest FROM submission) USING (submission_id)""",
+    "public_scoring": """
+        SELECT scoring_id, has_gold FROM scoring JOIN public_submission USING (submission_id) WHERE NOT is_blind""",
+    # Digests without a salt confirm a guess at names or gold, and settings may name a candidate.
+    "public_comparison": f"""
+        SELECT comparison_id, is_anonymous, has_gold FROM comparison JOIN public_test_set USING (test_set_id)
+        WHERE NOT is_blind AND (starts_with(digest, '{SALTED}') OR (has_gold AND NOT is_anonymous))
+            AND (NOT is_anonymous OR json_extract_string(request, '$.significance.candidate') IS NULL)""",  # noqa: S608
+    # A digest confirms a guess at the gold, unless it has a salt as in signatures.
+    "public_gold": f"""
+        SELECT gold_revision_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set, gold.digest AS real_digest,
+            if(task.salt IS NULL, gold.digest, '{SALTED}sha256:' || sha256(task.salt || ':' || gold.digest)) AS digest
+        FROM gold_revision AS gold JOIN public_test_set USING (test_set_id) JOIN task USING (task_id)""",  # noqa: S608
+    # Systems with one score stand in the order of their names, which is another one for pseudonyms.
+    "public_standing": """
+        SELECT comparison_id, submission_id, CAST(row_number() OVER (PARTITION BY comparison_id ORDER BY
+                if(is_anonymous, place, position), s.team, s.system, s.version) - 1 AS INTEGER) AS position
+        FROM (
+            SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place
+            FROM standing JOIN public_comparison USING (comparison_id))
+        JOIN public_submission AS s USING (submission_id)""",
+    "public_pair": """
+        SELECT pair.comparison_id, pair.pair_result_id, pair.submission_a, pair.submission_b,
+            a.position > b.position AS turned, CAST(row_number() OVER (PARTITION BY pair.comparison_id ORDER BY
+                least(a.position, b.position), greatest(a.position, b.position)) - 1 AS INTEGER) AS position
+        FROM comparison_pair AS pair
+        JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
+        JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
+    # A result may be shared with a hidden comparison, which was the first to need it.
+    "public_result": """
+        SELECT pair_result_id, min([comparison_id, public_pair.position]) AS place, min(run_id) AS run_id,
+            bool_and(has_gold) AS has_gold
+        FROM public_pair JOIN comparison USING (comparison_id) JOIN public_comparison USING (comparison_id)
+        GROUP BY pair_result_id""",
+    "public_tested": """
+        SELECT tested_statistics_id, min(list_append(place, side)) AS place, bool_and(has_gold) AS has_gold
+        FROM (
+            SELECT unnest([statistics_a, statistics_b]) AS tested_statistics_id, unnest([0, 1]) AS side, public_result.*
+            FROM pair_result JOIN public_result USING (pair_result_id))
+        GROUP BY ALL""",
+    "public_metric": """
+        SELECT metric_id FROM task_metric JOIN public_task USING (task_id)
+        UNION SELECT metric_id FROM comparison JOIN public_comparison USING (comparison_id)
+        UNION SELECT metric_id FROM score JOIN public_scoring USING (scoring_id)""",
+    "public_run": """
+        SELECT run_id FROM event JOIN public_task AS task ON task.slug = split_part(subject, '/', 1)
+        UNION SELECT run_id FROM gold_revision JOIN public_gold USING (gold_revision_id)
+        UNION SELECT run_id FROM submission JOIN public_submission USING (submission_id)
+        UNION SELECT run_id FROM scoring JOIN public_scoring USING (scoring_id)
+        UNION SELECT run_id FROM score JOIN public_scoring USING (scoring_id)
+        UNION SELECT run_id FROM comparison JOIN public_comparison USING (comparison_id)
+        UNION SELECT run_id FROM study JOIN public_task USING (task_id)
+        UNION SELECT run_id FROM tombstone JOIN public_task USING (task_id)""",
+    "public_source": """
+        SELECT digest FROM source WHERE $sources AND digest IN (
+            SELECT source_digest FROM gold_source JOIN public_gold USING (gold_revision_id) WHERE has_gold
+            UNION ALL SELECT source_digest FROM submission_source JOIN public_submission USING (submission_id)
+            WHERE has_gold AND NOT is_blind AND NOT is_nameless)""",
+}
+
+# Columns that hold the id of a table by another name than `<table>_id`.
+REFERENCES = {
+    "submission_a": "submission", "submission_b": "submission", "statistics_a": "tested_statistics",
+    "statistics_b": "tested_statistics", "gold_label": "label", "predicted_label": "label",
+}
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """What is published of one table.
+
+    Attributes:
+        rows: The rows that are published: what follows FROM, where the table itself is called `t`.
+        kept: The columns that are published as they are stored; ids are, too, as new numbers.
+        changed: What is published in place of other columns.
+        order: By what the rows get new ids.
+        where: A condition on the rows.
+    """
+
+    rows: str
+    kept: str = ""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    order: str = ""
+    where: str = "TRUE"
+
+
+_OF_TASK = "JOIN public_task USING (task_id)"
+_OF_COMPARISON = "JOIN public_comparison USING (comparison_id)"
+_OF_SCORING = "JOIN public_scoring AS scoring USING (scoring_id)"
+_OF_GOLD = "JOIN public_gold AS gold USING (gold_revision_id)"
+_IS_GOLD_LABEL = """EXISTS (
+    FROM answer WHERE answer.gold_revision_id = t.gold_revision_id AND in_gold
+        AND t.name IN (answer.key, answer.type))"""
+
+
+def _item_statistics(name: str) -> PublicTable:
+    columns = models.metadata.tables[name].columns.keys()
+    kept = [column for column in columns if not column.endswith("_id") and column not in REFERENCES]
+    return PublicTable(f'"{name}" AS t {_OF_SCORING}', " ".join(kept), where="has_gold")
+
+
+# In the order in which they are written: ids before what refers to them.
+TABLES = {
+    "task": PublicTable(
+        f"task AS t {_OF_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
+        "blind_until", {"salt": "NULL"}, order="t.task_id"),
+    # Parameters and files of a command name participants.
+    "run": PublicTable(
+        "run AS t JOIN public_run USING (run_id)",
+        "command started_at ended_at code_version code_revision code_dirty environment digest",
+        {"parameters": "'{}'", "inputs": "'{}'", "salt": "NULL"}, order="t.run_id"),
+    "test_set": PublicTable(
+        f"test_set AS t {_OF_TASK}", "name position cluster_attribute is_declared", order="t.test_set_id"),
+    "track": PublicTable(f"track AS t {_OF_TASK}", "name", order="t.track_id"),
+    "metric": PublicTable("metric AS t JOIN public_metric USING (metric_id)", "name family better",
+                          order="t.metric_id"),
+    "task_metric": PublicTable(f"task_metric AS t {_OF_TASK}", "alias position is_primary is_declared"),
+    "gold_revision": PublicTable(
+        f"gold_revision AS t {_OF_GOLD}",
+        "revision task_version reader n_items created_at",
+        {"digest": "gold.digest"}, order="t.gold_revision_id"),
+    "gold_source": PublicTable(
+        f"gold_source AS t {_OF_GOLD}", "role source_digest reader", where="has_gold"),
+    "item": PublicTable(f"item AS t {_OF_GOLD}", "position key", order="t.item_id", where="has_gold"),
+    "item_attribute": PublicTable(f"item_attribute AS t {_OF_GOLD}", "name value", where="has_gold"),
+    "team": PublicTable(
+        "team AS t JOIN public_team AS shown USING (team_id)", "",
+        {"name": "shown.name", "pseudonym": "shown.pseudonym"},
+        order="t.task_id, if(is_anonymous, shown.name, ''), t.team_id"),
+    "system": PublicTable(
+        "system AS t JOIN public_system AS shown USING (system_id)", "",
+        {"name": "shown.name", "pseudonym": "shown.pseudonym"},
+        order="shown.task_id, if(is_anonymous, (shown.team, shown.name), ('', '')), t.system_id"),
+    "submission": PublicTable(
+        "submission AS t JOIN public_submission AS shown USING (submission_id) "
+        "JOIN public_digest AS of_answers USING (submission_id) "
+        "JOIN public_system AS system ON system.system_id = t.system_id JOIN test_set USING (test_set_id) "
+        "LEFT JOIN gold_revision AS gold ON gold.gold_revision_id = test_set.gold_revision_id "
+        "JOIN run ON run.run_id = t.run_id",
+        "kind missing withdrawn late",
+        {"version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)",
+         "attributes": "if(is_nameless, '{}', t.attributes)", "declared": "NULL",
+         "digest": "of_answers.digest",
+         # Files that one command brought in came in the order of their names.
+         "created_at": "if(is_anonymous, run.started_at, t.created_at)"},
+        order="shown.task_id, if(is_anonymous, (shown.team, shown.system), ('', '')), t.submission_id"),
+    "submission_source": PublicTable(
+        "submission_source AS t JOIN public_submission AS shown USING (submission_id)", "replicate",
+        {"name": "if(is_nameless, 'run ' || (t.replicate + 1), t.name)",
+         "source_digest": "if(is_nameless OR is_blind OR NOT has_gold, '', t.source_digest)"}),
+    "replicate_factor": PublicTable(
+        "replicate_factor AS t JOIN public_submission AS shown USING (submission_id)", "replicate factor",
+        {"level": "if(is_nameless, 'level ' || dense_rank() OVER (PARTITION BY t.factor ORDER BY t.level), t.level)"}),
+    "tombstone": PublicTable(
+        f"tombstone AS t {_OF_TASK}", "name created_at", {"salt": "''", "names": "'[]'"}, order="t.tombstone_id"),
+    "scoring": PublicTable(
+        f"scoring AS t {_OF_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
+        "missing n_missing", order="number.new, t.scoring_id"),
+    "remark": PublicTable(f"remark AS t {_OF_SCORING}", "replicate category message", where="has_gold"),
+    "score": PublicTable(f"score AS t {_OF_SCORING}", "value n_items step",
+                         {"digest": "if(has_gold, t.digest, '')"}),
+    "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),
+    "source": PublicTable(
+        "source AS t JOIN public_source USING (digest)", "digest n_bytes content",
+        {"name": "coalesce((SELECT min(name) FROM submission_source JOIN public_submission USING (submission_id) "
+                 "WHERE source_digest = t.digest AND NOT is_nameless AND NOT is_blind), t.name)",
+         "created_at": "$at"}),
+    "comparison": PublicTable(
+        f"comparison AS t {_OF_COMPARISON}",
+        "digest facet alias test alternative unit alpha correction resamples seed interval confidence n_items n_units "
+        "n_systems family_size signature created_at runs request",
+        {"sequence": "if(t.sequence = 0, 0, dense_rank() OVER (ORDER BY t.sequence = 0, t.sequence))"},
+        order="t.comparison_id"),
+    "pair_result": PublicTable(
+        "pair_result AS t JOIN public_result AS shown USING (pair_result_id)",
+        "method difference p_value log10_p p_low p_high ci_low ci_high n_units n_discordant resamples statistic "
+        "favours note", {"run_id": "shown.run_id"}, order="shown.place"),
+    "tested_statistics": PublicTable(
+        "tested_statistics AS t JOIN public_tested AS shown USING (tested_statistics_id)",
+        "", {"digest": "if(has_gold, t.digest, 'withheld ' || row_number() OVER (ORDER BY place))"},
+        order="shown.place"),
+    "pair_request": PublicTable(
+        "pair_request AS t JOIN (SELECT pair_request_id, min(shown.place) AS place FROM pair_result "
+        "JOIN public_result AS shown USING (pair_result_id) GROUP BY ALL) AS shown USING (pair_request_id)",
+        "metric test alternative resamples seed interval confidence runs", order="shown.place"),
+    "pair_interval": PublicTable(
+        "pair_interval AS t JOIN public_result USING (pair_result_id)", "low high"),
+    "comparison_pair": PublicTable(
+        "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b)",
+        "p_adjusted is_significant is_resolved",
+        {"position": "shown.position", "is_swapped": "t.is_swapped <> turned",
+         "submission_a": "if(turned, t.submission_b, t.submission_a)",
+         "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
+    "overall_result": PublicTable(
+        f"overall_result AS t {_OF_COMPARISON}", "test statistic degrees p_value log10_p"),
+    "standing": PublicTable(
+        "standing AS t JOIN public_standing AS shown USING (comparison_id, submission_id)",
+        "rank rank_low rank_high cluster wins losses score ci_low ci_high runs run_deviation kind late",
+        {"position": "shown.position"}),
+    "study": PublicTable(
+        f"study AS t {_OF_TASK}", "digest study subject result signature created_at", order="t.study_id",
+        where="has_gold AND NOT is_blind AND NOT is_anonymous"),
+    # Answers and labels that no gold has are errors of systems, from which blind scores could be computed.
+    "answer": PublicTable(
+        f"answer AS t {_OF_GOLD}", "key type in_gold",
+        order="t.gold_revision_id, t.item_id, NOT t.in_gold, t.key, t.type, t.answer_id",
+        where="has_gold AND (NOT is_blind OR t.in_gold)"),
+    "response": PublicTable(f"response AS t {_OF_SCORING}", "replicate correct score", where="has_gold"),
+    "label": PublicTable(f"label AS t {_OF_GOLD}", "name", order="t.gold_revision_id, t.name",
+                         where=f"has_gold AND (NOT is_blind OR {_IS_GOLD_LABEL})"),
+    **{table.name: _item_statistics(table.name) for tables in models.of_family.values() for table in tables},
+}
+# Written otherwise: the log (`registry.publication.log`), totals, and the row of the publication itself. Parts of
+# studies that are not finished are never published.
+OTHERS = ("event", "statistic_total", "publication", "study_part")

@@ -1,0 +1,112 @@
+"""Which names and scores of a task are not public, and until when; and what a public file therefore leaves out.
+
+A task's names are hidden until `anonymous_until` and its scores until `blind_until`. The registry's own file holds and
+shows everything. `registry.publication` writes files without what is hidden; such a file says when it was published.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from registry.errors import HiddenError
+from registry.store import models
+from registry.store.log.journal import now
+
+UNTIL_REVEALED = datetime.max  # hidden until a command says otherwise
+
+
+class Hidden(NamedTuple):
+    """The tasks whose names are hidden, and those whose scores are with the time until then; both by id."""
+
+    anonymous: frozenset[str] = frozenset()
+    blind: Mapping[str, datetime] = {}
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return a sentence for each task whose scores are hidden."""
+        return [_sentence(slug, until) for slug, until in self.blind.items()]
+
+
+def hidden_at(connection: Connection, at: datetime) -> Hidden:
+    """Return what is hidden from the public at a time in UTC."""
+    table = models.task
+    rows = connection.execute(select(table.c.slug, table.c.anonymous_until, table.c.blind_until).order_by(
+        table.c.task_id)).all()
+    return Hidden(
+        frozenset(row.slug for row in rows if row.anonymous_until is not None and row.anonymous_until > at),
+        {row.slug: row.blind_until for row in rows if row.blind_until is not None and row.blind_until > at})
+
+
+def published_at(connection: Connection) -> datetime | None:
+    """Return when a public file was published, in UTC; None for a registry's own file."""
+    return connection.execute(select(models.publication.c.published_at)).scalar()
+
+
+def hidden_in(connection: Connection) -> Hidden:
+    """Return what a public file leaves out, as of when it was published; of a registry's own file nothing."""
+    at = published_at(connection)
+    return Hidden() if at is None else hidden_at(connection, at)
+
+
+def not_public(connection: Connection) -> list[str]:
+    """Return a sentence for everything in a registry's own file that is not public now; none for a public file."""
+    if published_at(connection) is not None:
+        return []
+    hidden, table = hidden_at(connection, now()), models.task
+    found = []
+    for row in connection.execute(select(table).order_by(table.c.task_id)).all():
+        what = [f"{name} until {_time(until)}" for name, until in (
+            ("names", row.anonymous_until if row.slug in hidden.anonymous else None),
+            ("scores and ranks", hidden.blind.get(row.slug))) if until is not None]
+        if json.loads(row.manifest).get("release", {}).get("gold") is False:
+            what.append("gold")
+        if what:
+            found.append(f"{row.slug}: not public: {', '.join(what)}; `--public` shows what others may see")
+    return found
+
+
+def next_reveal(connection: Connection) -> datetime | None:
+    """Return when, in UTC, something hidden becomes public without a command; None if nothing will."""
+    table, at = models.task, now()
+    rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
+    ahead = [until for row in rows for until in row if until is not None and at < until]
+    return min((until for until in ahead if until.year < UNTIL_REVEALED.year), default=None)
+
+
+def require_scores(connection: Connection, task: str | None) -> None:
+    """Raise an error if a public file leaves out the scores of a task, or of all tasks if none is named.
+
+    Raises:
+        HiddenError: It does.
+    """
+    blind = hidden_in(connection).blind
+    if task is None:
+        slugs = set(connection.execute(select(models.task.c.slug)).scalars())
+        if slugs and slugs <= blind.keys():
+            raise HiddenError("; ".join(_sentence(slug, until) for slug, until in blind.items()))
+    elif task in blind:
+        raise HiddenError(_sentence(task, blind[task]))
+
+
+def until_in_words(until: datetime) -> str:
+    """Say until when something is hidden.
+
+    >>> until_in_words(datetime(2026, 12, 1, 12)), until_in_words(UNTIL_REVEALED)
+    ('until 2026-12-01 12:00 UTC', 'until its organisers say otherwise')
+    """
+    return f"until {_time(until)}"
+
+
+def _time(until: datetime) -> str:
+    if until.year == UNTIL_REVEALED.year:  # DuckDB rounds the last microsecond
+        return "its organisers say otherwise"
+    return f"{until:%Y-%m-%d %H:%M} UTC"
+
+
+def _sentence(task: str, until: datetime) -> str:
+    return f"{task}: scores and ranks are hidden {until_in_words(until)}"

@@ -1,1 +1,0 @@
-"""What readers do not get to see: names, and scores."""
