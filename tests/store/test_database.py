@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import StatementError
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
@@ -63,17 +62,6 @@ def test_a_locked_file_names_the_process(database, monkeypatch):
         holder.kill()
         holder.wait()
         holder.stdout.close()
-
-
-def test_a_connection_that_was_lost_opens_no_file(database, tmp_path):
-    other = Database(shutil.copyfile(database.path, tmp_path / "other.duckdb"))
-    with database.reading() as connection:
-        with other.reading():
-            pass
-        connection.invalidate()
-        connection.rollback()
-        with pytest.raises(StatementError, match="was lost is not opened again"):
-            connection.execute(text("SELECT current_database()"))
 
 
 def test_a_short_lock_is_waited_for(database):

@@ -13,13 +13,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import duckdb
-from sqlalchemy import Connection, Dialect, Engine, create_engine, event
+from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import NullPool
 
 from registry.store.files.failures import FAILURES, cause_of
@@ -71,7 +70,6 @@ class _Files:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: dict[tuple[Path, Identity | None], _Opened] = field(default_factory=dict)
-    asked: list[dict[str, Any]] = field(default_factory=list)  # what the engine opens next, and how
 
     def named(self, path: Path, identity: Identity | None) -> _Opened:
         """Return the name by which to open a file."""
@@ -145,22 +143,14 @@ def roll_back(connection: Connection) -> None:
             raise
 
 
-@cache
-def _engine() -> Engine:
-    """The one engine of a process: it compiles a statement once, whatever file it is for."""
-    engine = create_engine("duckdb://", poolclass=NullPool,
-                           pool_reset_on_return=None)  # transactions end here, and a failed file cannot roll back
-    event.listen(engine, "do_connect", _connect)
-    return engine
+def _connect(path: Path, arguments: dict[str, Any]) -> Connection:
+    """Open a file by an engine of its own."""
+    return create_engine("duckdb://", connect_args={"database": str(path), **arguments}, poolclass=NullPool,
+                         pool_reset_on_return=None).connect()  # transactions end here: a failed file cannot roll back
 
 
-def _connect(dialect: Dialect, *_: object) -> Any:
-    if not _files.asked:  # SQLAlchemy would open a lost connection again, without the tables that hide names from it
-        raise RuntimeError("a connection to a registry that was lost is not opened again")
-    return dialect.connect(**_files.asked.pop())
-
-
-def _patiently(path: Path, asked: dict[str, Any], patience: float) -> tuple[Connection, tuple[Path, Identity | None]]:
+def _patiently(path: Path, arguments: dict[str, Any],
+               patience: float) -> tuple[Connection, tuple[Path, Identity | None]]:
     """Open a file, and give what `_Files.close` needs to know of it."""
     deadline = time.monotonic() + patience
     while True:
@@ -168,8 +158,7 @@ def _patiently(path: Path, asked: dict[str, Any], patience: float) -> tuple[Conn
             with _files.lock:
                 before = _identity(path)
                 opened = _files.named(path, before)
-                _files.asked.append({"database": str(opened.name), **asked})
-                connection = _engine().connect()
+                connection = _connect(opened.name, arguments)
                 identity = _identity(path)
                 if before not in (None, identity):  # by a file that took its place while this one was opened
                     connection.close()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RootTransaction, Row, select
+from sqlalchemy import Connection, Row, select
 
 from registry.identity import canonical_json, digest_json
 from registry.provenance import code, environment
@@ -28,7 +28,6 @@ from registry.store.rows import insert, insert_many
 _OF_RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
 _OF_EVENT = ("event_id", "run_id", "at", "action", "digest")
 _WORDS = ("actor", "subject", "details")  # of an event: what a purge may take away
-_END = "end of the log"  # what a connection's `info` has of what its transaction has appended
 BLANK = (None, "", "{}")  # what stands in the place of words that were taken away: of an actor, a text, and JSON
 
 
@@ -109,41 +108,17 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
     """Append entries to the log, each with its place in the chain."""
     if not entries:
         return
-    end = connection.info.get(_END)
-    if end is None or end.transaction is not connection.get_transaction():
-        end = connection.info[_END] = _End.of(connection)
+    event, run = models.event.c, models.run
+    last = connection.execute(select(event.event_id, event.hash).order_by(event.event_id.desc()).limit(1)).first()
+    first, before = (1, None) if last is None else (last.event_id + 1, last.hash)
+    runs = {row.run_id: digest_of_run(row) for row in connection.execute(
+        select(run).where(run.c.run_id.in_({entry["run_id"] for entry in entries})))}
     rows = []
-    for entry in entries:
-        end.event_id += 1
-        row = {"event_id": end.event_id, **entry, "salt": (salt := new_salt()), "digest": digest_of_words(salt, entry)}
-        row["hash"] = end.hash = link(end.hash, row, end.of_run(connection, row["run_id"]))
+    for event_id, entry in enumerate(entries, first):
+        row = {"event_id": event_id, **entry, "salt": (salt := new_salt()), "digest": digest_of_words(salt, entry)}
+        row["hash"] = before = link(before, row, runs[row["run_id"]])
         rows.append(row)
     insert_many(connection, models.event, rows)
-
-
-@dataclass
-class _End:
-    """The end of the log in a connection's transaction: its last entry, and the digests of runs by their number.
-
-    Of no other one, as it may have been undone.
-    """
-
-    transaction: RootTransaction | None
-    event_id: int
-    hash: str | None
-    of_runs: dict[int, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, connection: Connection) -> _End:
-        event = models.event.c
-        last = connection.execute(select(event.event_id, event.hash).order_by(event.event_id.desc()).limit(1)).first()
-        return cls(connection.get_transaction(), *(last or (0, None)))
-
-    def of_run(self, connection: Connection, run_id: int) -> str:
-        if run_id not in self.of_runs:
-            run = models.run
-            self.of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
-        return self.of_runs[run_id]
 
 
 class Entry(NamedTuple):
