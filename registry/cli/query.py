@@ -11,7 +11,7 @@ import typer
 
 from registry.cli.console import chosen_format, say, say_all, terminal
 from registry.cli.guide import names
-from registry.cli.options import Db, database, named_values, organiser, size_in_bytes
+from registry.cli.options import Db, database, named_values, size_in_bytes
 from registry.cli.settings import database_path
 from registry.errors import InputError
 
@@ -58,8 +58,7 @@ def query(
     chosen = chosen_format(format_)
     question = QueryRequest(
         database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
-        size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color,
-        organiser=organiser.get())
+        size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color)
     if output is not None:
         told = _written(question, output, timeout or None)
     elif chosen == "parquet":

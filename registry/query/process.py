@@ -37,7 +37,8 @@ _OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for wh
 def ask(question: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
     """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
 
-    Gives what is to be told beside it: what is left out because it is hidden, or not there.
+    Returns:
+        Notes on rows that are left out, as of texts that the registry does not have.
 
     Raises:
         RegistryError: What the query raises, with its exit status and excerpt.
@@ -124,15 +125,14 @@ def answer(question: QueryRequest, lifeline: int) -> None:
     try:
         from registry.query.writer import write
         from registry.store.database import Database
-        from registry.store.hiding.concealment import concealed_of
 
         try:
-            database = Database(question.path, organiser=question.organiser)
-            with database.querying(memory=int(question.memory * _OF_DUCKDB), output=question.output) as connection:
+            memory = int(question.memory * _OF_DUCKDB)
+            with Database(question.path).querying(memory=memory, output=question.output) as connection:
                 _bound(question.memory, 0 if question.output is None else question.max_bytes)
                 told = write(connection, question, sys.stdout)
                 sys.stdout.flush()
-                sys.stderr.write("\n" + json.dumps([*concealed_of(connection).told, *told]))
+                sys.stderr.write("\n" + json.dumps(told))
         except MemoryError:
             raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
     except RegistryError as error:

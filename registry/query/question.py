@@ -44,7 +44,6 @@ class QueryRequest:
         output: The file that parquet is written to.
         width: Of the terminal that the text goes to; None if it goes elsewhere.
         color: Whether that terminal may be sent colours.
-        organiser: Whether what is hidden is shown.
         max_bytes: That the output file may take.
     """
 
@@ -56,5 +55,4 @@ class QueryRequest:
     output: Path | None = None
     width: int | None = None
     color: bool = False
-    organiser: bool = False
     max_bytes: int | None = None

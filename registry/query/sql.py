@@ -1,8 +1,7 @@
 """SQL that a user wrote: exactly one SELECT or EXPLAIN, on a connection that can change and reach nothing else.
 
-The connection (`Database.querying`) is read-only, without access to files, its settings locked. That leaves functions
-that read memory by its address, tell settings and paths, wait, write logs or run SQL from a text; so `check` parses a
-query, and nothing runs but the text that it has checked.
+The connection (`Database.querying`) is read-only, without access to files, and its settings are locked. `check` parses
+a query and refuses the few functions and views that are still dangerous. Only the text that it has checked runs.
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ import duckdb
 from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
-from registry.query import permitted
 from registry.query.check import Checked, check
 from registry.query.question import Query
 from registry.store.files.failures import explain
-from registry.store.hiding.concealment import another
-from registry.store.rows import quoted
+from registry.store.rows import driver_of, quoted
 
 _NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
@@ -55,7 +52,7 @@ def answer(connection: Connection, query: Query) -> QueryResult:
         QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
         MemoryError: It needs more memory than it may take. Both can also come with the rows.
     """
-    cursor = another(connection)
+    cursor = driver_of(connection).duplicate()
     told = execute(cursor, query)
     return QueryResult([column[0] for column in cursor.description], batches(cursor, query), told)
 
@@ -108,7 +105,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         LimitError: There are more than `max_rows`.
         StoreError: The file cannot be written.
     """
-    driver = another(connection)
+    driver = driver_of(connection).duplicate()
     with translating(query, first_line=2):
         checked = check(driver, query)
         if checked.explains:
@@ -127,7 +124,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
 
 def _unpacked(driver: Any, checked: Checked) -> list[str]:
     """Make the rows of the view of texts where a query asks for them; gives notes on it."""
-    if permitted.ITEM_TEXT not in checked.tables:
+    if not checked.reads_texts:
         return []
     from registry.query.texts import unpack  # late: few queries need the readers of files
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from registry.errors import listed
 from registry.items import Item, Tagged
-from registry.query.permitted import ITEM_TEXT
+from registry.query.check import ITEM_TEXT
 from registry.readers import READERS, Document, Reader
-from registry.store.hiding.concealment import hidden_scorings
 from registry.store.rows import quoted, texts
 from registry.treebank import Sentence
 from registry.values import parse
@@ -53,10 +52,7 @@ _ROWS = f"""
 
 
 def unpack(driver: Any) -> list[str]:
-    """Make the rows of `item_text` on one of DuckDB's own connections; gives notes on what has none.
-
-    What is hidden from the connection stays so: teams have the names that it sees, blind phases have no rows.
-    """
+    """Make the rows of `item_text` on one of DuckDB's own connections; gives notes on what has none."""
     driver.execute(_TABLE)
     without, files = list[str](), _Files(driver)
     for task, test_set_id, gold_revision_id, named in driver.execute(_TEST_SETS).fetchall():
@@ -121,10 +117,7 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
              "which": "ranked.scoring_id = ? AND of.replicate = ?"}
     ids = {item.key: item_id for item_id, item in items}
     driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
-    hidden = hidden_scorings(driver)
     for name, scoring_id, replicate, named_reader, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
-        if scoring_id in hidden:
-            continue
         reader: Reader = parse("reader", READERS, named_reader)
         answers = [answer for answer in reader.read_answers(files.document(digest, name)) if answer.key in ids]
         driver.register("_said", {
@@ -146,9 +139,8 @@ def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]])
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (
         SELECT if(type = '', key, type || ' ' || key) AS said, answer_id
         FROM answer WHERE answer.item_id = item.item_id AND in_gold))"""
-    hidden = ", ".join(map(str, hidden_scorings(driver))) or "-1"
     driver.execute(_ROWS.format(
         source='words."text"', gold=gold, golds="NULL", said="item_output",
         same_run="AND said.scoring_id = ranked.scoring_id AND said.replicate = of.replicate",
-        which=f"ranked.test_set_id = ? AND ranked.scoring_id NOT IN ({hidden})"), [test_set_id])
+        which="ranked.test_set_id = ?"), [test_set_id])
     driver.unregister("_words")
