@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.errors import listed
+from registry.errors import counted, listed
 from registry.items import Item, Tagged
 from registry.query.check import ITEM_TEXT
 from registry.readers import READERS, Document, Reader
@@ -52,47 +52,65 @@ _ROWS = f"""
 
 
 def unpack(driver: Any) -> list[str]:
-    """Make the rows of `item_text` on one of DuckDB's own connections; gives notes on what has none."""
+    """Make the rows of `item_text` on one of DuckDB's own connections.
+
+    Returns:
+        Notes on tasks and runs without rows. A published database has only the files that were published.
+    """
     driver.execute(_TABLE)
-    without, files = list[str](), _Files(driver)
+    files, without_texts, without_gold, n_absent = _Files(driver), dict[str, None](), dict[str, None](), 0
     for task, test_set_id, gold_revision_id, named in driver.execute(_TEST_SETS).fetchall():
         reader: Reader = parse("reader", READERS, named)
         items = [] if reader.gives not in (_TEXT, *_WITH_WORDS) else _items(driver, files, gold_revision_id, named)
-        if reader.gives == _TEXT:
-            _add_texts(driver, files, test_set_id, items)
+        if items is None:
+            without_gold[task] = None
+        elif reader.gives == _TEXT:
+            n_absent += _add_texts(driver, files, test_set_id, items)
         elif any(_words(item) for _, item in items):
             _add_words(driver, test_set_id, items)
-        elif task not in without:
-            without.append(task)
-    if not without:
-        return []
-    return [f"{ITEM_TEXT} has nothing of {listed(without, _NAMED)}: no texts were brought in, only answers or "
-            "scores (item_output, item_score)"]
+        else:
+            without_texts[task] = None
+    notes = []
+    if without_texts:
+        notes.append(f"{ITEM_TEXT} has nothing of {listed(list(without_texts), _NAMED)}: no texts were brought in, "
+                     "only answers or scores (item_output, item_score)")
+    if without_gold:
+        notes.append(f"{ITEM_TEXT} has nothing of {listed(list(without_gold), _NAMED)}: files of the gold were not "
+                     "published")
+    if n_absent:
+        notes.append(f"{ITEM_TEXT} lacks {counted(n_absent, 'run')}: the submitted files were not published")
+    return notes
 
 
 class _Files:
-    """The kept files; the one that was read last is at hand, for it may hold many systems."""
+    """The stored files. The last one is cached, because it may hold many systems."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
-        ((name,),) = driver.execute("SELECT current_database()").fetchall()
-        self._source = '"' + name.replace('"', '""') + '".main.source'  # also where queries do not get to see bytes
         self._last: Document | None = None
         self._digest = ""
 
-    def document(self, digest: str, path: str) -> Document:
+    def load(self, digest: str, path: str) -> Document | None:
+        """Return a file with the path that errors name, or None if the database does not have it."""
         if self._last is None or self._digest != digest:
-            query = f"SELECT content FROM {self._source} WHERE digest = ?"  # noqa: S608
-            ((content,),) = self._driver.execute(query, [digest]).fetchall()
-            self._last, self._digest = Document(path, zlib.decompress(content)), digest
+            rows = self._driver.execute("SELECT content FROM source WHERE digest = ?", [digest]).fetchall()
+            if not rows:
+                return None
+            self._last, self._digest = Document(path, zlib.decompress(rows[0][0])), digest
         return self._last
 
 
-def _items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]]:
-    """The items of a gold revision with their ids."""
-    documents = {role: files.document(digest, role) for role, digest in driver.execute(
-        "SELECT role, source_digest FROM gold_source WHERE gold_revision_id = ? AND reader = ?",
-        [gold_revision_id, reader]).fetchall()}
+def _items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
+    """Return the items of a gold revision with their ids, or None if one of its files is not in the database."""
+    documents = dict[str, Document]()
+    for role, digest in driver.execute(
+            "SELECT role, source_digest FROM gold_source WHERE gold_revision_id = ? AND reader = ?",
+            [gold_revision_id, reader]).fetchall():
+        if (document := files.load(digest, role)) is None:
+            return None
+        documents[role] = document
+    if not documents:
+        return None
     of: Reader = parse("reader", READERS, reader)
     query = "SELECT key, item_id FROM item WHERE gold_revision_id = ?"
     ids = dict(driver.execute(query, [gold_revision_id]).fetchall())
@@ -106,8 +124,12 @@ def _words(item: Item) -> str:
     return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""
 
 
-def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Add what every run says of the items of a test set, beside sources and references."""
+def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> int:
+    """Insert the outputs of all runs for the items of a test set, with sources and references.
+
+    Returns:
+        The number of runs whose files are not in the database.
+    """
     golds: Mapping[str, str] = items[0][1].gold if items else {}
     columns = {name: f"text {n}" for n, name in enumerate(golds)}  # by which no name can be meant for another
     arrays = {column: texts([item.gold[name] for _, item in items]) for name, column in columns.items()}
@@ -117,15 +139,20 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
              "which": "ranked.scoring_id = ? AND of.replicate = ?"}
     ids = {item.key: item_id for item_id, item in items}
     driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
+    n_absent = 0
     for name, scoring_id, replicate, named_reader, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
+        if (document := files.load(digest, name)) is None:
+            n_absent += 1
+            continue
         reader: Reader = parse("reader", READERS, named_reader)
-        answers = [answer for answer in reader.read_answers(files.document(digest, name)) if answer.key in ids]
+        answers = [answer for answer in reader.read_answers(document) if answer.key in ids]
         driver.register("_said", {
             "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
             "output": texts([str(answer.value) for answer in answers])})
         driver.execute(_ROWS.format(**parts), [scoring_id, replicate])
         driver.unregister("_said")
     driver.unregister("_words")
+    return n_absent
 
 
 def _column(columns: Mapping[str, str], name: str) -> str:

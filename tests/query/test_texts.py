@@ -58,6 +58,22 @@ def test_texts_of_translations(registry, translations):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("lacking", "runs", "note"), [
+    ("SELECT source_digest FROM submission_source WHERE name LIKE '%ours.2.txt'", {"ours.1", "theirs.1"},
+     "item_text lacks 1 run: the submitted files were not published"),
+    ("SELECT source_digest FROM gold_source WHERE role = 'source'", set(),
+     "item_text has nothing of mt: files of the gold were not published"),
+    ("SELECT digest FROM source", set(), "item_text has nothing of mt: files of the gold were not published")])
+def test_files_that_a_database_lacks_are_noted(registry, translations, lacking, runs, note):
+    """As in a published database."""
+    with duckdb.connect("registry.duckdb") as connection:
+        connection.execute(f"DELETE FROM source WHERE digest IN ({lacking})")
+    printed = registry("query", "SELECT DISTINCT system || '.' || (replicate + 1) AS run FROM item_text", "-f", "json")
+    assert {row["run"] for row in printed.json} == runs
+    assert printed.stderr == f"note: {note}\n"
+
+
+@pytest.mark.slow
 def test_tasks_without_texts_are_named(registry, scored, task):
     scored(task)
     found = registry("query", "FROM item_text", "--format", "json")
