@@ -12,6 +12,7 @@ import typer
 from registry.cli.console import chosen_format, say, say_all, terminal
 from registry.cli.guide import names
 from registry.cli.options import Db, Public, database, named_values, private_database, size_in_bytes
+from registry.cli.settings import database_path
 from registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ def query(
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
     chosen = chosen_format(format_)
+    path = private_database(db, public=True).path if public else database_path(db)
     question = QueryRequest(
-        private_database(db, public=public).path, Query(text, named_values(param or [], "--param"), source), chosen,
+        path, Query(text, named_values(param or [], "--param"), source), chosen,
         size_in_bytes(max_memory, "--max-memory", least=LEAST_MEMORY), max_rows, width=width, color=color)
     if output is not None:
         told = _written(question, output, timeout or None)

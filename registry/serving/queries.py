@@ -154,7 +154,7 @@ class Queries:
 
     def _answered(self, running: _Running, query: Query, form: str, first: int | None, *, zipped: bool) -> Answer:
         request = QueryRequest(self._settings.path, query, form, self.limits.memory, first or self.limits.rows,
-                               organiser=self._settings.organiser, max_bytes=self.limits.size)
+                               max_bytes=self.limits.size)
         with ExitStack() as failed:
             file = failed.enter_context(SpooledTemporaryFile(_IN_MEMORY))
             with closing(_Written(file, self.limits.size, zipped=zipped)) as written:

@@ -1,8 +1,7 @@
-"""Ways to send SQL to a registry; each returns everything that it prints: rows, notes, messages and excerpts."""
+"""Ways to send SQL to a database; each returns everything that it prints: rows, notes, messages and excerpts."""
 
 import io
-from contextlib import ExitStack, contextmanager
-from unittest import mock
+from contextlib import ExitStack
 
 import pyarrow.parquet
 from starlette.testclient import TestClient
@@ -15,7 +14,7 @@ from registry.serving.app import application
 from registry.serving.served import Served
 from registry.serving.settings import Settings
 from registry.store.database import Database
-from registry.store.hiding.concealment import another, concealed_of
+from registry.store.rows import driver_of
 from tests.attacks.hidden import Secrets
 
 _P_VALUES = "SELECT p_value FROM pair_result UNION SELECT p_adjusted FROM comparison_pair"
@@ -24,25 +23,25 @@ _P_VALUES = "SELECT p_value FROM pair_result UNION SELECT p_adjusted FROM compar
 class Reader:
     """Answers many texts on one connection, because making a connection takes longer than most answers.
 
+    Args:
+        path: A database, private or public. The texts call it `registry`, so it should be `registry.duckdb`.
+
     Attributes:
         ways: Functions from a SQL text to everything that is printed, by name.
     """
 
-    def __init__(self, path, folder, *, organiser=False):
-        self._path, self._organiser, self._stack = path, organiser, ExitStack()
-        self._parquet = folder / "rows.parquet"
+    def __init__(self, path):
+        self._path, self._stack = path, ExitStack()
+        self._parquet = path.with_suffix(".parquet")
         self.ways = {"csv": self.csv, "table": self.table, "parquet": self.parquet, "count": self.count,
                      "columns": self.columns, "http": self.http}
 
     def __enter__(self):
-        database = Database(self._path, organiser=self._organiser)
+        database = Database(self._path)
         self._connection = self._stack.enter_context(database.querying(output=self._parquet))
-        self._cursor = another(self._connection)
+        self._cursor = driver_of(self._connection).duplicate()
         self._stack.callback(self._cursor.close)
-        before = sql.another
-        self._stack.enter_context(mock.patch.object(
-            sql, "another", lambda connection: self._cursor if connection is self._connection else before(connection)))
-        served = Served(Settings(self._path, organiser=self._organiser), lambda: self)
+        served = Served(Settings(self._path), lambda: self)
         self._client = self._stack.enter_context(TestClient(application(served), "http://127.0.0.1"))
         return self
 
@@ -62,10 +61,10 @@ class Reader:
         return str(pyarrow.parquet.read_table(self._parquet).to_pylist())
 
     def count(self, text):
-        return self._told(lambda: str(sql.count_of(self._cursor, Query(text, {}))))
+        return self._printed(lambda: str(sql.count_of(self._cursor, Query(text, {}))))
 
     def columns(self, text):
-        return self._told(lambda: str(sql.columns_of(self._cursor, Query(text, {}))))
+        return self._printed(lambda: str(sql.columns_of(self._cursor, Query(text, {}))))
 
     def http(self, text):
         try:
@@ -79,19 +78,19 @@ class Reader:
         """Answer what the server sends to a process."""
         written = io.StringIO()
         try:
-            return write(self._connection, question, written) + concealed_of(self._connection).told
+            return write(self._connection, question, written)
         finally:
             write_bytes(written.getvalue().encode())
 
     def close(self):
-        """End what answers the server, of which nothing is running."""
+        """End the process that answers the server, of which there is none."""
 
     def _written(self, text, form, output=None):
         written = io.StringIO()
-        return self._told(lambda: " ".join(write(self._connection, QueryRequest(
+        return self._printed(lambda: " ".join(write(self._connection, QueryRequest(
             self._path, Query(text, {}), form, 2**30, 10_000, output), written))) + written.getvalue()
 
-    def _told(self, run):
+    def _printed(self, run):
         try:
             return run()
         except RegistryError as error:
@@ -100,15 +99,7 @@ class Reader:
             return str(error)
 
 
-@contextmanager
-def readers(path, copy):
-    """A reader and an organiser of one registry; `copy` is the organiser's, as a process has one connection kind."""
-    copy.write_bytes(path.read_bytes())
-    with Reader(path, path.parent) as reader, Reader(copy, copy.parent, organiser=True) as organiser:
-        yield reader, organiser
-
-
-def secrets_of(organiser):
-    """The secrets of the registry that an organiser reads, with its p-values."""
-    _, *p_values = organiser.csv(_P_VALUES).split()
+def secrets_of(private):
+    """Return the secrets of the private registry that a reader has, with its p-values."""
+    _, *p_values = private.csv(_P_VALUES).split()
     return Secrets(map(float, p_values))

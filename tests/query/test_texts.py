@@ -55,14 +55,22 @@ def test_texts_of_translations(registry, translations):
         assert [row[2] for row in result] == ["3"]
     with duckdb.connect("registry.duckdb", read_only=True) as other, pytest.raises(duckdb.Error, match="compressed"):
         other.execute("FROM item_text").fetchall()
-    registry("hide", "mt")
-    registry("hide", "mt", "--scores")  # who has the texts has the scores
-    count = "SELECT count(*) AS n, count(DISTINCT output) AS said FROM item_text"
-    assert registry("query", count, "--format", "json").json == [{"n": 0, "said": 0}]
-    assert registry("--organiser", "query", count, "--format", "json").json == [{"n": 9, "said": 6}]
-    registry("reveal", "mt", "--scores")
-    (row,) = registry("query", "SELECT DISTINCT team FROM item_text WHERE output = 'tow'", "--format", "json").json
-    assert row["team"].startswith("Team ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lacking", "runs", "note"), [
+    ("SELECT source_digest FROM submission_source WHERE name LIKE '%ours.2.txt'", {"ours.1", "theirs.1"},
+     "item_text lacks 1 run: the submitted files were not published"),
+    ("SELECT source_digest FROM gold_source WHERE role = 'source'", set(),
+     "item_text has nothing of mt: files of the gold were not published"),
+    ("SELECT digest FROM source", set(), "item_text has nothing of mt: files of the gold were not published")])
+def test_files_that_a_database_lacks_are_noted(registry, translations, lacking, runs, note):
+    """As in a published database."""
+    with duckdb.connect("registry.duckdb") as connection:
+        connection.execute(f"DELETE FROM source WHERE digest IN ({lacking})")
+    printed = registry("query", "SELECT DISTINCT system || '.' || (replicate + 1) AS run FROM item_text", "-f", "json")
+    assert {row["run"] for row in printed.json} == runs
+    assert printed.stderr == f"note: {note}\n"
 
 
 @pytest.mark.slow
