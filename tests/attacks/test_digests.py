@@ -46,20 +46,20 @@ def write(task, extra=""):
     return manifest
 
 
-def query_all():
-    """Everything that a reader gets by SQL from any table."""
-    with Database(DB).querying() as connection:
-        return repr([list(answer(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables])
-
-
 def published(registry):
-    """The same, and the signatures of boards."""
-    return registry("board", "--format", "json").stdout + query_all()
+    """Everything that is in a public file, and the board that is drawn from it."""
+    public = Path("public.duckdb")
+    public.unlink(missing_ok=True)
+    registry("publish", "--output", public, "--sources")
+    with Database(public).querying() as connection:
+        rows = [list(answer(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables]
+    board = registry("board", "--db", public, "--format", "json", exit_code=None)
+    return repr(rows) + board.stdout + board.stderr
 
 
 def guess_digests(names):
     """The digests of the board without a salt, for each order in which the teams may have the three scores."""
-    with Database(DB, organiser=True).reading() as connection:
+    with Database(DB).reading() as connection:
         (task,) = catalog.tasks(connection)
         request = declared_request(task)
         (key,) = board_keys(connection, replace(task, salt=None), request)
@@ -91,38 +91,38 @@ def test_a_task_that_hides_names_later_shows_no_digest_from_before(teams, regist
         registry("run", write(teams, "[board]\nanonymous = true\n"))
     else:
         assert "registry compare small" in registry("hide", "small").stderr
-        assert before.rpartition("id:")[2] not in query_all()
+        assert before.rpartition("id:")[2] not in published(registry)
         registry("compare", "small")
     text, guesses = published(registry), dict(guess_digests(TEAMS))
     assert not any(one in text for digests in guesses.values() for one in digests)
     assert any(before.rpartition("id:")[2] in digests for digests in guesses.values())
-    assert len(registry("board", "--format", "json").json) == 3
-    assert registry("--organiser", "show", before).stdout  # the organisers still find the old id
+    assert len(registry("board", "--public", "--format", "json").json) == 3
+    assert registry("show", before).stdout  # the private registry still has the old id
     assert "Quillmark" not in text
     assert registry("verify").stderr.endswith("all is well\n")
 
 
-def test_a_comparison_has_one_id_for_all_readers_and_after_the_reveal(teams, registry):
+def test_a_comparison_has_one_id_in_private_and_public_and_after_the_reveal(teams, registry):
     registry("run", write(teams, "[board]\nanonymous = true\n"))
-    before = {registry(*who, "board", "--format", "json").json[0]["signature"] for who in ([], ["--organiser"])}
+    before = {registry("board", *who, "--format", "json").json[0]["signature"] for who in ([], ["--public"])}
     registry("reveal", "small")
     assert "nothing changed" in registry("compare", "small").stderr
     assert {registry("board", "--format", "json").json[0]["signature"]} == before
     assert registry("show", next(iter(before))).stdout
 
 
-@pytest.mark.parametrize("extra", ["", "[board]\nanonymous = true\n"])
-def test_names_of_files_cannot_be_guessed_by_what_a_run_has_read(teams, registry, extra):
-    """By the digest, without the run's salt, of exactly the right inputs."""
-    registry("run", write(teams, extra))
+def test_names_of_files_cannot_be_guessed_by_what_a_run_has_read(teams, registry):
+    """A digest of exactly the right inputs stands in the log, with the run's salt; no public file has either."""
+    registry("run", write(teams))
     with duckdb.connect(DB) as connection:
-        ((inputs, details),) = connection.execute(
-            "SELECT inputs, details FROM run JOIN event USING (run_id) WHERE action = 'end'").fetchall()
+        ((inputs, salt, details),) = connection.execute(
+            "SELECT inputs, run.salt, details FROM run JOIN event USING (run_id) WHERE action = 'end'").fetchall()
     assert "Quillmark" in inputs
     assert digest_json(inputs) not in details
-    shown = registry("query", "SELECT run.salt FROM run JOIN event USING (run_id) WHERE action = 'end'",
-                     "--format", "json").json
-    assert [bool(row["salt"]) for row in shown] == [not extra]
+    text = published(registry)
+    assert salt not in text
+    assert digest_json([salt, inputs]) in details
+    assert digest_json([salt, inputs]) not in text
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_the_gold_cannot_be_guessed_by_eight_digits_in_a_signature(near_perfect,
     near_perfect.extra = extra
     registry("run", near_perfect.write())
     registry("page", "small", "-o", "page.html")
-    for text in (registry("board", "--format", "json").stdout, Path("page.html").read_text()):
+    for text in (published(registry), Path("page.html").read_text()):
         assert list(guess_gold(near_perfect.systems["near"], text)) == ([near_perfect.gold] if is_found else [])
 
 
@@ -160,13 +160,15 @@ def test_no_digest_of_a_submission_confirms_nearly_perfect_answers_in_a_blind_ph
     """Readers have the gold, so that they could write every file with two errors."""
     near_perfect.extra = extra
     registry("run", near_perfect.write())
-    seen = query_all() + "".join(registry("show", f"small/test/{name}/{name}").stdout for name in ("near", "other"))
+    seen = published(registry) + "".join(
+        registry("show", f"small/test/{name}/{name}", "--public").stdout for name in ("near", "other"))
     with duckdb.connect(DB) as connection:
         kept = connection.execute("""
             SELECT submission.digest, source_digest, run.salt
             FROM submission JOIN submission_source USING (submission_id) JOIN run USING (run_id)""").fetchall()
     assert len(kept) == 2
-    assert {one in seen for row in kept for one in row} == {is_shown}
+    assert {one in seen for *digests, _ in kept for one in digests} == {is_shown}
+    assert not [salt for *_, salt in kept if salt in seen]
     assert {short(one) in seen for digest_, source, _ in kept for one in (digest_, source)} == {is_shown}
     assert registry("verify").stderr.endswith("all is well\n")
 
@@ -177,7 +179,7 @@ def test_no_digest_of_gold_or_of_single_items_leaves_with_a_release_that_withhol
     near_perfect.extra = extra
     registry("run", near_perfect.write())
     registry("release", "small", "-o", "release")
-    registry("release", "small", "--database", "copy.duckdb")
+    registry("publish", "small", "--output", "copy.duckdb")
     with duckdb.connect(DB) as connection:
         kept = [digest for table in ("gold_revision", "submission", "score", "tested_statistics")
                 for (digest,) in connection.execute(f"SELECT digest FROM {table}").fetchall()]
@@ -193,34 +195,23 @@ def test_a_release_that_withholds_the_gold_needs_a_signature_that_does_too(near_
     near_perfect.extra = "[release]\ngold = false\n"
     registry("apply", near_perfect.write())
     told = registry("release", "small", "-o", "release", exit_code=4).stderr
-    assert "its digests confirm a guess at the gold, which is withheld; `registry compare small` first" in told
+    assert "`registry score` and `registry compare` bring the board up to date" in told
     registry("compare", "small")
     registry("release", "small", "-o", "release")
 
 
-def test_the_salt_stays_with_the_organisers(teams, registry):
-    """It is in no release, no public copy and no answer to SQL; what is altered of it is named."""
+def test_the_salt_stays_in_the_private_registry(teams, registry):
+    """It is in no release and no public file; what is altered of it is named."""
     registry("run", write(teams, "[board]\nanonymous = true\n[release]\ngold = false\n"))
-    with Database(DB, organiser=True).reading() as connection:
+    with Database(DB).reading() as connection:
         salt = connection.execute(select(models.task.c.salt)).scalar_one()
     assert len(salt) == 32
     assert salt not in published(registry)
     registry("reveal", "small")
     registry("release", "small", "-o", "release")
-    registry("release", "small", "--database", "copy.duckdb")
+    registry("publish", "small", "--output", "copy.duckdb")
     assert salt.encode() not in contents(Path("release"))
     assert salt.encode() not in Path("copy.duckdb").read_bytes()
     with duckdb.connect(DB) as connection:
         connection.execute("UPDATE task SET salt = reverse(salt)")
     assert "its salt is not the one that the log names" in registry("verify", exit_code=4).stdout
-
-
-def test_a_study_of_an_anonymous_task_is_found_again_by_all_and_guessed_by_nobody(teams, registry):
-    registry("run", write(teams, "[board]\nanonymous = true\n"))
-    first = registry("effects", "small", "--format", "json").stdout
-    assert registry("effects", "small", "--format", "json").stdout == first
-    with duckdb.connect(DB) as connection:
-        ((found,),) = connection.execute("SELECT digest FROM study").fetchall()
-    assert found.startswith("salted-")
-    assert registry("verify").stderr.endswith("all is well\n")
-    assert digest(b"") != found
