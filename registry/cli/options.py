@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -85,15 +86,12 @@ def private_database(path: Path | None, at: str | None = None, *, public: bool =
         public: Whether to show only what is public now.
         wait: For how many seconds a command that writes waits for its turn.
     """
-    from registry.store.embargoes import not_public
-
     target = database(path, wait)
-    with target.reading() as connection:
-        hidden = not_public(connection)
     if public:
         return _read_at(_published(target), at)
-    say_all(hidden, "note")
-    return _read_at(target, at)
+    target = _read_at(target, at)
+    target.notify = partial(say_all, kind="note")
+    return target
 
 
 def public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:

@@ -7,7 +7,7 @@ a reader that meets it waits a little, then says which process holds the file.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, NoRegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
+from registry.store.embargoes import not_public
 from registry.store.files import definitions
 from registry.store.files.failures import explaining
 from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, transaction
@@ -44,15 +45,18 @@ class Database:
         path: Where it is.
         named: What errors call it.
         patience: How long commands wait for their turn to write to it, and who is told.
+        notify: Called with what of it is not public, in sentences, when it is read first.
         moment: The moment of the past that its readers see; None: they see it as it is.
     """
 
     moment: Moment | None = None
 
-    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience | None = None) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience | None = None,
+                 notify: Callable[[Sequence[str]], None] | None = None) -> None:
         self.path = Path(path)
         self.named = named or self.path
         self.patience = patience or Patience()
+        self.notify = notify
 
     @contextmanager
     def reading(self, config: dict[str, Any] = CONFIG, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
@@ -70,6 +74,9 @@ class Database:
         self.require()
         with self._connection(read_only=True, config=config, reach=reach) as connection:
             schema.check(connection, self.named)
+            if self.notify is not None:
+                self.notify(not_public(connection))
+                self.notify = None
             self._turn_back(connection)
             yield connection
 
