@@ -1,5 +1,5 @@
-"""A registry's site, live: its pages and tables over HTTP, read from the database as it is when somebody asks.
+"""A registry's site over HTTP: its pages and tables, and answers to SQL.
 
-Nothing is ever written. The database is opened for as long as something is read from it, in turn with writers, and what
-was made of it is kept until it changes (`reading`). SQL of strangers is answered as `registry query` answers it.
+The server reads snapshots of the registry, which contain what is public and nothing else (`snapshots`). It makes every
+answer once for a snapshot (`reading`), and answers SQL as `registry query` does.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from registry.serving.answers.problems import FAILED, ProblemError, problem_of
 from registry.serving.answers.respond import Content, respond
 from registry.serving.guard import Guard
 from registry.serving.openapi import description
-from registry.serving.reading.source import Found, UnavailableError
+from registry.serving.reading.source import Reading
 from registry.serving.served import Served
 from registry.serving.sql import sql
 from registry.serving.tables import TABLES
@@ -41,15 +42,17 @@ def application(served: Served) -> ASGIApp:
     """What answers requests (ASGI)."""
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
+        following = asyncio.create_task(served.source.follow())
         try:
             yield
         finally:
+            following.cancel()
             served.close()
 
     routes = [Route(path, partial(answer, served), methods=["GET"]) for path, answer in _ROUTES.items()]
     routes += [Route("/openapi.json", partial(_openapi, served), methods=["GET"]),
                Route("/sql", partial(sql, served), methods=["GET", "POST"])]
-    handlers = dict.fromkeys((ProblemError, RegistryError, UnavailableError), _told)
+    handlers = dict.fromkeys((ProblemError, RegistryError), _told)
     app = Starlette(routes=routes, lifespan=running,
                     exception_handlers={**handlers, HTTPException: _told_of_http, Exception: _failed})
     app.router.redirect_slashes = False
@@ -58,13 +61,12 @@ def application(served: Served) -> ASGIApp:
 
 async def _openapi(served: Served, request: Request) -> Response:
     read(request.query_params, ())
-    return await respond(request, served.source, ("openapi",), partial(_described, served))
+    return await respond(request, served, ("openapi",), _described)
 
 
-async def _described(served: Served) -> Found[Content]:
-    found = await served.source.read(lambda opened: data_model.load(opened.connection))
-    written = json.dumps(description(found.value), indent=2, ensure_ascii=False) + "\n"
-    return Found(found.state, Content(MEDIA["json"], written.encode()))
+async def _described(reading: Reading) -> Content:
+    things = await reading.read(lambda opened: data_model.load(opened.connection))
+    return Content(MEDIA["json"], (json.dumps(description(things), indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def _told(request: Request, error: Exception) -> Response:

@@ -14,7 +14,7 @@ from registry.serving.answers.forms import MEDIA, chosen, written
 from registry.serving.answers.parameters import FORMAT, PAGED, Parameter, read
 from registry.serving.answers.problems import ProblemError
 from registry.serving.answers.respond import Content, respond
-from registry.serving.reading.source import Found
+from registry.serving.reading.source import Reading
 from registry.serving.served import Served
 
 Asked = Mapping[str, Any]  # the values of what stands in the path and behind the question mark
@@ -49,7 +49,7 @@ class Endpoint:
 
     path: str
     about: str
-    rows: Callable[[Served, Asked], Awaitable[Found[Rows]]]
+    rows: Callable[[Reading, Asked], Awaitable[Rows]]
     schema: str
     parameters: tuple[Parameter, ...] = ()
     paged: bool = False
@@ -65,18 +65,18 @@ class Endpoint:
         form = asked["format"] = asked["format"] or chosen(request.headers.get("accept", ""), FORMAT.choices)
         key: tuple[Hashable, ...] = (self.path, *asked.items())
 
-        async def make() -> Found[Content]:
-            found = await self.rows(served, asked)
-            if asked.get("state") not in (None, found.state.name):
+        async def make(reading: Reading) -> Content:
+            if asked.get("state") not in (None, reading.snapshot.name):
                 raise ProblemError(410, "the registry has changed since; begin again with the first rows")
-            return await served.source.draw(found.state, lambda: self._content(found, asked, form))
+            rows = await self.rows(reading, asked)
+            return await reading.draw(lambda: self._content(rows, asked, form, reading.snapshot.name))
 
-        return await respond(request, served.source, key, make)
+        return await respond(request, served, key, make)
 
-    def _content(self, found: Found[Rows], asked: Asked, form: str) -> Content:
-        rows, start, n = found.value, asked.get("offset", 0), asked.get("limit", found.value.total)
+    def _content(self, rows: Rows, asked: Asked, form: str, state: str) -> Content:
+        start, n = asked.get("offset", 0), asked.get("limit", rows.total)
         headers = {"X-Total-Count": str(rows.total)}
-        if self.paged and (links := _links(asked, self.all_parameters, rows.total, found.state.name)):
+        if self.paged and (links := _links(asked, self.all_parameters, rows.total, state)):
             headers["Link"] = links
         return Content(MEDIA[form], written(rows.keys, rows.part(start, n), form), headers)
 

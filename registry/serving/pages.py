@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,17 +11,19 @@ from starlette.responses import Response
 from registry.errors import UnknownNameError
 from registry.leaderboards.ladders import Ladder
 from registry.leaderboards.site.changes import changes
+from registry.leaderboards.snapshot import TaskBoards, snapshot
+from registry.leaderboards.stored import BOARD_PAIRS
 from registry.rendering.table import cells
 from registry.reports.boards import ladder_table
-from registry.reports.page import feed, pair_file, site_index
+from registry.reports.page import card, feed, pair_file, site_index
 from registry.reports.page import page as task_page
 from registry.serving.answers.forms import MEDIA
 from registry.serving.answers.html import notice
 from registry.serving.answers.parameters import AT, read
-from registry.serving.answers.problems import ProblemError, for_readers
+from registry.serving.answers.problems import ProblemError
 from registry.serving.answers.respond import Content, respond
 from registry.serving.reading.boards import Shown, open_tasks, task_boards
-from registry.serving.reading.source import Found
+from registry.serving.reading.source import Opened, Reading
 from registry.serving.served import Served
 
 _FILE, _PAIRS = ".html", ".pairs"
@@ -34,20 +37,26 @@ _PAGE = {"Content-Security-Policy": "frame-ancestors 'self'"}
 async def index(served: Served, request: Request) -> Response:
     """The index: all tasks with boards."""
     read(request.query_params, ())
-    return await respond(request, served.source, ("index",), lambda: _index(served))
+    return await respond(request, served, ("index",), _index)
 
 
-async def _index(served: Served) -> Found[Content]:
-    cards = await served.cards.read(served.source)
-    return await served.source.draw(cards.state, lambda: Content(
-        MEDIA["html"], site_index(*cards.value).encode(), _PAGE))
+async def _index(reading: Reading) -> Content:
+    boards, missing = await reading.read(_shown)
+    return await reading.draw(lambda: Content(MEDIA["html"], site_index(
+        [card(f"tasks/{of.task}.html", of) for of in boards], missing).encode(), _PAGE))
+
+
+def _shown(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
+    """Read the boards of all tasks that show some, and why other tasks do not."""
+    tasks, missing = open_tasks(opened)
+    return snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
 
 
 async def changed(served: Served, request: Request) -> Response:
     """The feed of what changed, whose links lead to where it was asked for: programs keep it apart from its place."""
     read(request.query_params, ())
     address = served.settings.url or address_of(request.url.scheme, request.headers.get("host", ""))
-    return await respond(request, served.source, ("feed", address), lambda: _changed(served, address))
+    return await respond(request, served, ("feed", address), lambda reading: _changed(reading, address))
 
 
 def address_of(scheme: str, host: str) -> str:
@@ -59,32 +68,32 @@ def address_of(scheme: str, host: str) -> str:
     return f"{scheme}://{host}/" if scheme in ("http", "https") and _HOST.fullmatch(host) else ""
 
 
-async def _changed(served: Served, address: str) -> Found[Content]:
-    found = await served.source.kept(
-        ("changes",), lambda: served.source.read(lambda opened: changes(opened.connection, open_tasks(opened)[0])),
+async def _changed(reading: Reading, address: str) -> Content:
+    found = await reading.make_once(
+        ("changes",), lambda: reading.read(lambda opened: changes(opened.connection, open_tasks(opened)[0])),
         lambda found: _OF_A_CHANGE * len(found.changes))
-    return await served.source.draw(found.state, lambda: Content(_ATOM, feed(found.value, address).encode()))
+    return await reading.draw(lambda: Content(_ATOM, feed(found, address).encode()))
 
 
 async def task(served: Served, request: Request) -> Response:
     """The page of a task, by its id with or without .html."""
     name, at = request.path_params["task"], read(request.query_params, (AT,))["at"]
-    return await respond(request, served.source, ("page", name, at), lambda: _task(served, name, at))
+    return await respond(request, served, ("page", name, at), lambda reading: _task(reading, name, at))
 
 
-async def _task(served: Served, name: str, at: str | None) -> Found[Content]:
+async def _task(reading: Reading, name: str, at: str | None) -> Content:
     try:
-        found = await task_boards(served.source, name, at, served.settings.items)
+        shown = await task_boards(reading, name, at)
     except UnknownNameError:
         if not name.endswith(_FILE):
             raise
-        found = await task_boards(served.source, name := name.removesuffix(_FILE), at, served.settings.items)
-    return await served.source.draw(found.state, lambda: _page(name, found.value, at))
+        shown = await task_boards(reading, name := name.removesuffix(_FILE), at)
+    return await reading.draw(lambda: _page(name, shown, at))
 
 
 def _page(name: str, shown: Shown, at: str | None) -> Content:
     if shown.boards is None:
-        return notice(name, for_readers(shown.hidden), tables=[_plain(ladder) for ladder in shown.ladders])
+        return notice(name, shown.hidden, tables=[_plain(ladder) for ladder in shown.ladders])
     folder = f"{name}{_PAIRS}" if at is None else None  # files of pairs are those of today
     page = task_page(shown.boards, home="../index.html", folder=folder)
     return Content(MEDIA["html"], page.encode(), _PAGE)
@@ -104,14 +113,14 @@ async def pairs_of(served: Served, request: Request) -> Response:
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
     if not folder.endswith(_PAIRS):
         raise ProblemError(404, "there is no such file")
-    return await respond(request, served.source, ("pairs file", folder, board, place),
-                         lambda: _pairs_of(served, folder.removesuffix(_PAIRS), board, place))
+    name = folder.removesuffix(_PAIRS)
+    return await respond(request, served, ("pairs file", name, board, place),
+                         lambda reading: _pairs_of(reading, name, board, place))
 
 
-async def _pairs_of(served: Served, name: str, board: int, place: int) -> Found[Content]:
-    found = await task_boards(served.source, name, None, served.settings.items)
-    boards = found.value.open.primary_first
-    drawn = await served.source.draw(found.state, lambda: pair_file(boards, board, place))
-    if drawn.value is None:
+async def _pairs_of(reading: Reading, name: str, board: int, place: int) -> Content:
+    boards = (await task_boards(reading, name, None)).open.primary_first
+    file = await reading.draw(lambda: pair_file(boards, board, place))
+    if file is None:
         raise ProblemError(404, f"the page of {name} holds all pairs of that system, or there is no such system")
-    return Found(found.state, Content("text/javascript; charset=utf-8", drawn.value.encode()))
+    return Content("text/javascript; charset=utf-8", file.encode())

@@ -24,8 +24,9 @@ from typing import IO
 from registry.errors import LimitError, RegistryError
 from registry.query.forked import ForkedProcess
 from registry.query.question import Query, QueryRequest
-from registry.serving.answers.problems import BUSY, ProblemError, for_readers
-from registry.serving.settings import QueryLimits, Settings
+from registry.serving.answers.problems import BUSY, ProblemError
+from registry.serving.reading.source import Source
+from registry.serving.settings import QueryLimits
 
 _IN_MEMORY, _CHUNK = 2**20, 2**16
 _MORE = "the result has more than"
@@ -88,14 +89,14 @@ class Queries:
     What answers the next ones has begun before they come, so that nobody waits for that.
 
     Args:
-        settings: Of what is served.
+        source: Of snapshots, each query gets the newest one.
         limits: Of queries.
         begin: Begins what answers one.
     """
 
-    def __init__(self, settings: Settings, limits: QueryLimits,
+    def __init__(self, source: Source, limits: QueryLimits,
                  begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
-        self._settings, self.limits, self._begin = settings, limits, begin
+        self._source, self.limits, self._begin = source, limits, begin
         self._threads = ThreadPoolExecutor(limits.at_once, "query")
         self._free = asyncio.Semaphore(limits.at_once)
         self._waiting = 0
@@ -137,24 +138,25 @@ class Queries:
         finally:
             self._waiting -= 1
         running = _Running()
-        answering = asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: self._answered(running, query, form, first, zipped=zipped))
-        try:
-            return await asyncio.shield(answering)
-        except asyncio.CancelledError:
-            running.end()
-            await asyncio.wait([answering])  # its place is free when its thread has ended
-            if answering.exception() is None:
-                answering.result().file.close()
-            raise
-        except RegistryError as error:
-            raise _problem(error) from None
-        finally:
-            self._free.release()
+        with self._source.lease() as reading:
+            request = QueryRequest(reading.snapshot.path, query, form, self.limits.memory, first or self.limits.rows,
+                                   max_bytes=self.limits.size)
+            answering = asyncio.get_running_loop().run_in_executor(
+                self._threads, lambda: self._answered(running, request, first, zipped=zipped))
+            try:
+                return await asyncio.shield(answering)
+            except asyncio.CancelledError:
+                running.end()
+                await asyncio.wait([answering])  # its place is free when its thread has ended
+                if answering.exception() is None:
+                    answering.result().file.close()
+                raise
+            except RegistryError as error:
+                raise _problem(error) from None
+            finally:
+                self._free.release()
 
-    def _answered(self, running: _Running, query: Query, form: str, first: int | None, *, zipped: bool) -> Answer:
-        request = QueryRequest(self._settings.path, query, form, self.limits.memory, first or self.limits.rows,
-                               max_bytes=self.limits.size)
+    def _answered(self, running: _Running, request: QueryRequest, first: int | None, *, zipped: bool) -> Answer:
         with ExitStack() as failed:
             file = failed.enter_context(SpooledTemporaryFile(_IN_MEMORY))
             with closing(_Written(file, self.limits.size, zipped=zipped)) as written:
@@ -165,7 +167,7 @@ class Queries:
                         raise
                     told = [f"These are the first {first:,} rows; LIMIT and OFFSET ask for others."]
             failed.pop_all()  # who sends it closes it
-        return Answer(file, file.tell(), written.digest.hexdigest(), tuple(map(for_readers, told)))
+        return Answer(file, file.tell(), written.digest.hexdigest(), tuple(told))
 
     def _told(self, running: _Running, request: QueryRequest, written: _Written) -> list[str]:
         """Have the result written; returns what is told of it."""

@@ -1,4 +1,4 @@
-"""What all that is answered is made of."""
+"""The parts of a server that answers need."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ from collections.abc import Callable
 
 from registry.query.forked import ForkedProcess
 from registry.serving.queries import Queries
-from registry.serving.reading.cards import Cards
 from registry.serving.reading.source import Source
 from registry.serving.settings import Settings
+from registry.serving.snapshots import Snapshots
 
 
 class Served:
-    """What is served: the settings, the database, what answers SQL where any is answered, and the index's cards.
+    """The settings, the registry's newest snapshot, and the answers to SQL; without them if SQL is off.
 
-    `begin` begins what answers a query.
+    `begin` starts a process for a query.
+
+    Raises:
+        RegistryError: The first snapshot cannot be written.
     """
 
     def __init__(self, settings: Settings, begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
         self.settings = settings
-        self.source = Source(settings.path, organiser=settings.organiser, room=settings.room)
-        self.queries = None if settings.queries is None else Queries(settings, settings.queries, begin)
-        self.cards = Cards()
+        snapshots = Snapshots(settings.path, private=settings.private, sources=settings.shows_texts,
+                              every=settings.every)
+        try:
+            self.source = Source(settings, snapshots)
+        except BaseException:
+            snapshots.close()
+            raise
+        self.queries = None if settings.queries is None else Queries(self.source, settings.queries, begin)
 
-    def close(self) -> None:
-        """Begin nothing any more, and end the queries that run."""
-        self.source.close()
+    def stop(self) -> None:
+        """End the queries that run."""
         if self.queries is not None:
             self.queries.close()
+
+    def close(self) -> None:
+        """End everything, and remove all snapshots."""
+        self.stop()
+        self.source.close()

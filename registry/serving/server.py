@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from ipaddress import ip_address
 from types import FrameType
 
@@ -69,19 +70,30 @@ def address_of(listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def serve(settings: Settings, listener: socket.socket, *, verbose: bool = False) -> None:
-    """Answer until a signal ends it; `verbose` logs every request on stderr."""
+def serve(settings: Settings, listener: socket.socket, announce: Callable[[], None], *, verbose: bool = False) -> None:
+    """Answer until a signal ends it.
+
+    Args:
+        settings: What is served.
+        listener: The socket at which clients ask.
+        announce: Is called when the first snapshot is written, and requests are answered.
+        verbose: Whether to log every request on stderr.
+
+    Raises:
+        RegistryError: The registry cannot be read, or its first snapshot cannot be written.
+    """
     if settings.queries is not None:
         prepare()
     connections.allow(listener)
-    served = Served(settings)
-    config = uvicorn.Config(
-        application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,
-        proxy_headers=False, ws="none", http=connections.Connection, loop="asyncio", timeout_keep_alive=15,
-        timeout_graceful_shutdown=_GRACE, limit_concurrency=connections.MOST,
-        h11_max_incomplete_event_size=LONGEST_HEAD)
-    with suppress(KeyboardInterrupt):  # which it raises again when all is closed
-        _Server(config, served).run(sockets=[listener])
+    with closing(Served(settings)) as served:
+        config = uvicorn.Config(
+            application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,
+            proxy_headers=False, ws="none", http=connections.Connection, loop="asyncio", timeout_keep_alive=15,
+            timeout_graceful_shutdown=_GRACE, limit_concurrency=connections.MOST,
+            h11_max_incomplete_event_size=LONGEST_HEAD)
+        announce()
+        with suppress(KeyboardInterrupt):  # which it raises again when all is closed
+            _Server(config, served).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
@@ -100,5 +112,5 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End, on a signal."""
-        self._served.close()
+        self._served.stop()
         super().handle_exit(sig, frame)

@@ -35,7 +35,8 @@ class Settings:
 
     Attributes:
         path: Of the database.
-        organiser: Whether what is hidden from others is shown.
+        private: Whether everything is shown, else only what is public.
+        every: The least seconds from one snapshot of the database to the next.
         items: How many items of each test set a page shows.
         queries: The limits of SQL; None: none is answered, and neither are items shown but as pages show them.
         room: The bytes that what is kept in memory may take.
@@ -45,13 +46,19 @@ class Settings:
     """
 
     path: Path
-    organiser: bool = False
+    private: bool = False
+    every: float = 10
     items: int = 0
     queries: QueryLimits | None = QueryLimits()
     room: int = 2**28
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     url: str = ""
+
+    @property
+    def caching(self) -> str:
+        """The header Cache-Control of what is made of the registry."""
+        return "private, no-store" if self.private else "no-cache"
 
     @property
     def shows_texts(self) -> bool:

@@ -67,7 +67,7 @@ async def _answered(served: Served, queries: Queries, request: Request, query: Q
     answer = await queries.answer(query, form, zipped=zipped)
     # The same query can have another result each time, as of random(), so its tag is of the result itself.
     tag = f'"{answer.digest[:40]}{"-gzip" if zipped else ""}"'
-    headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": "private, no-cache"}
+    headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
     if answer.told:
         headers["X-Note"] = "; ".join(answer.told)
     if request.method != "POST" and is_known(request, tag):
@@ -192,9 +192,10 @@ def _of_json(body: str) -> dict[str, Any]:
 
 async def _page(served: Served, queries: Queries, query: Query | None) -> Response:
     """The page with a form, and below it the result or what is wrong."""
-    source = served.source
-    things = (await source.kept(("things",), lambda: source.read(lambda opened: data_model.load(opened.connection)),
-                                lambda found: 500 * len(found))).value
+    with served.source.lease() as reading:
+        things = await reading.make_once(
+            ("things",), lambda: reading.read(lambda opened: data_model.load(opened.connection)),
+            lambda found: 500 * len(found))
     by_kind = {title: [thing for thing in things if thing.kind == kind] for kind, title in _KINDS.items()}
     shown: dict[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}
     status = 200
@@ -210,7 +211,7 @@ async def _page(served: Served, queries: Queries, query: Query | None) -> Respon
         written, "sql.html", sql="" if query is None else query.sql, forms=FORMS[:-1], limits=queries.limits,
         shown=SHOWN, things=by_kind, **shown)
     return Response(content.body, status, {**content.headers, "Content-Type": content.media, "Vary": "Accept",
-                                           "Cache-Control": "private, no-cache"})
+                                           "Cache-Control": served.settings.caching})
 
 
 async def _result(queries: Queries, query: Query) -> Mapping[str, Any]:

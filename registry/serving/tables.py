@@ -15,8 +15,7 @@ from registry.serving.answers.parameters import AT, Parameter
 from registry.serving.answers.problems import ProblemError
 from registry.serving.endpoint import Asked, Endpoint, Rows
 from registry.serving.reading.boards import task_boards
-from registry.serving.reading.source import Found, Opened
-from registry.serving.served import Served
+from registry.serving.reading.source import Opened, Reading
 from registry.store import catalog, listings
 
 _OF_A_ROW = 400  # bytes
@@ -31,12 +30,12 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
                    "ranked", "created_at")
 
 
-async def tasks(served: Served, _: Asked) -> Found[Rows]:
+async def tasks(reading: Reading, _: Asked) -> Rows:
     """Every task, also those whose scores are hidden."""
-    return await served.source.read(lambda opened: Rows.of(listings.tasks(opened.connection)[1], TASK_KEYS))
+    return await reading.read(lambda opened: Rows.of(listings.tasks(opened.connection)[1], TASK_KEYS))
 
 
-async def metrics(served: Served, asked: Asked) -> Found[Rows]:
+async def metrics(reading: Reading, asked: Asked) -> Rows:
     """The metrics of a task."""
     def read(opened: Opened) -> Rows:
         (row,) = catalog.tasks(opened.connection, asked["task"])
@@ -44,14 +43,13 @@ async def metrics(served: Served, asked: Asked) -> Found[Rows]:
                  for of in catalog.task_metrics(opened.connection, row.task_id)]
         return Rows.of(found, ("id", "name", "better", "primary"))
 
-    return await served.source.read(read)
+    return await reading.read(read)
 
 
-async def boards(served: Served, asked: Asked) -> Found[Rows]:
+async def boards(reading: Reading, asked: Asked) -> Rows:
     """The boards of a task."""
-    found = await task_boards(served.source, asked["task"], asked["at"], served.settings.items)
-    rows = [_board_row(n, board) for n, board in enumerate(found.value.open.boards)]
-    return Found(found.state, Rows.of(rows, BOARD_LIST_KEYS))
+    shown = await task_boards(reading, asked["task"], asked["at"])
+    return Rows.of([_board_row(n, board) for n, board in enumerate(shown.open.boards)], BOARD_LIST_KEYS)
 
 
 def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
@@ -63,34 +61,31 @@ def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
         "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes)}
 
 
-async def standings(served: Served, asked: Asked) -> Found[Rows]:
+async def standings(reading: Reading, asked: Asked) -> Rows:
     """The systems of a board, best first."""
-    found = await _board(served, asked)
-    return Found(found.state, Rows.of(board_table(found.value).rows, BOARD_KEYS))
+    return Rows.of(board_table(await _board(reading, asked)).rows, BOARD_KEYS)
 
 
-async def pairs(served: Served, asked: Asked) -> Found[Rows]:
+async def pairs(reading: Reading, asked: Asked) -> Rows:
     """The pairs of a board, those of the best systems first."""
-    found = await _board(served, asked)
-    (board,) = with_pairs([found.value], asked["system"], asked["top"], asked["neighbours"])
+    (board,) = with_pairs([await _board(reading, asked)], asked["system"], asked["top"], asked["neighbours"])
     decisions = board.decisions
 
     def part(start: int, n: int) -> list[list[Any]]:
         return [[decision.row[key] for key in PAIR_KEYS] for decision in decisions[start:start + n]]
 
-    return Found(found.state, Rows(PAIR_KEYS, len(decisions), part))
+    return Rows(PAIR_KEYS, len(decisions), part)
 
 
-async def _board(served: Served, asked: Asked) -> Found[Leaderboard]:
-    found = await task_boards(served.source, asked["task"], asked["at"], served.settings.items)
-    known = found.value.open.boards
+async def _board(reading: Reading, asked: Asked) -> Leaderboard:
+    known = (await task_boards(reading, asked["task"], asked["at"])).open.boards
     if asked["board"] >= len(known):
         raise ProblemError(404, f"{asked['task']} has the boards 0 to {len(known) - 1}; "
                            f"/api/tasks/{asked['task']}/boards lists them")
-    return Found(found.state, known[asked["board"]])
+    return known[asked["board"]]
 
 
-async def submissions(served: Served, asked: Asked) -> Found[Rows]:
+async def submissions(reading: Reading, asked: Asked) -> Rows:
     """The submissions to a task."""
     def read(opened: Opened) -> Rows:
         _, known = listings.tasks(opened.connection)
@@ -99,12 +94,12 @@ async def submissions(served: Served, asked: Asked) -> Found[Rows]:
         found = [row for row in listings.submissions(opened.connection)[1] if row["task"] == asked["task"]]
         return Rows.of(found, SUBMISSION_KEYS)
 
-    return await _kept_rows(served, ("submissions", asked["task"]), read)
+    return await _cached_rows(reading, ("submissions", asked["task"]), read)
 
 
-async def items(served: Served, asked: Asked) -> Found[Rows]:
+async def items(reading: Reading, asked: Asked) -> Rows:
     """The items of a task to look at."""
-    if not served.settings.shows_texts:
+    if not reading.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
     def read(opened: Opened) -> Rows:
@@ -112,12 +107,12 @@ async def items(served: Served, asked: Asked) -> Found[Rows]:
         found = ITEM_LISTS[asked["list"]](opened.connection, row, _ALL)
         return Rows.of(found, tuple(found[0]) if found else ("task", "test_set", "item"))
 
-    return await _kept_rows(served, ("items", asked["task"], asked["list"]), read)
+    return await _cached_rows(reading, ("items", asked["task"], asked["list"]), read)
 
 
-async def item(served: Served, asked: Asked) -> Found[Rows]:
+async def item(reading: Reading, asked: Asked) -> Rows:
     """What everybody says of an item."""
-    if not served.settings.shows_texts:
+    if not reading.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
     def read(opened: Opened) -> Rows:
@@ -126,13 +121,12 @@ async def item(served: Served, asked: Asked) -> Found[Rows]:
         keys = list(dict.fromkeys(key for table in tables for key in table.keys))
         return Rows.of([dict(row) for table in tables for row in table.rows], keys)
 
-    return await served.source.read(read)
+    return await reading.read(read)
 
 
-async def _kept_rows(served: Served, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Found[Rows]:
-    """Rows that are read once for all of their parts."""
-    return await served.source.kept(("rows", *key), lambda: served.source.read(read),
-                                    lambda rows: _OF_A_ROW * rows.total)
+async def _cached_rows(reading: Reading, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Rows:
+    """Read rows once for all of their parts."""
+    return await reading.make_once(("rows", *key), lambda: reading.read(read), lambda rows: _OF_A_ROW * rows.total)
 
 
 TABLES = (

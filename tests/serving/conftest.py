@@ -12,6 +12,7 @@ from registry.query.writer import write
 from registry.serving.app import application
 from registry.serving.served import Served
 from registry.serving.settings import Settings
+from registry.serving.snapshots import Snapshots, write_snapshot
 from registry.store.database import Database
 from tests.conftest import answer_here
 
@@ -44,13 +45,34 @@ class Opened:
         pass
 
 
+class Client(TestClient):
+    """A client of a registry that is served.
+
+    Attributes:
+        source: What it reads.
+    """
+
+    def renew(self):
+        """Have the registry shown as it is now."""
+        self.portal.call(self.source.renew)
+
+
 @pytest.fixture
-def served():
-    """Serve a registry within these settings: a client of it."""
+def snapshots_here(monkeypatch):
+    """Write snapshots in this process, as starting one takes a second."""
+    monkeypatch.setattr(Snapshots, "run_child", lambda self, output: write_snapshot(
+        self._database, output, private="--private" in self._options, sources="--sources" in self._options))
+
+
+@pytest.fixture
+def served(snapshots_here):
+    """Serve a registry within these settings: a client of it. Changes are shown when a test says so."""
     with ExitStack() as stack:
         def client(path="registry.duckdb", begin=Here, **settings):
-            app = application(Served(Settings(Path(path).resolve(), **settings), begin))
-            return stack.enter_context(TestClient(app, "http://127.0.0.1", raise_server_exceptions=True))
+            running = Served(Settings(Path(path).resolve(), every=3600, **settings), begin)
+            found = Client(application(running), "http://127.0.0.1", raise_server_exceptions=True)
+            found.source = running.source
+            return stack.enter_context(found)
 
         yield client
 

@@ -4,23 +4,20 @@ import asyncio
 import gzip
 import re
 import threading
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import pytest
 
-from registry.reports.page import card
 from registry.serving.answers.problems import ProblemError
 from registry.serving.connections import MOST, Idle
 from registry.serving.queries import Answer, Queries
-from registry.serving.reading import cards
 from registry.serving.reading.boards import task_boards
-from registry.serving.reading.source import Cache, Found, Source
-from registry.serving.reading.state import Stamp, State
+from registry.serving.reading.source import Cache, Source
 from registry.serving.settings import QueryLimits, Settings
+from registry.serving.snapshots import Snapshots
 from registry.serving.sql import Sent
-from registry.store.hiding.concealment import SAID
+from registry.store.database import Database
 
 STANDINGS = "/api/tasks/small/boards/0/standings"
 ASKED = [
@@ -42,7 +39,7 @@ ASKED = [
 
 
 @pytest.mark.slow
-def test_an_answer_is_made_once_and_known_until_the_registry_changes(registry, scored, task, served, monkeypatch):
+def test_an_answer_is_made_once_and_known_until_the_registry_changes(registry, scored, task, served):
     scored(task)
     client = served()
     first = client.get(STANDINGS, headers={"Accept-Encoding": "identity"})
@@ -59,68 +56,42 @@ def test_an_answer_is_made_once_and_known_until_the_registry_changes(registry, s
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
     (task.folder / "other.toml").write_text(task.manifest.read_text().replace('id = "small"', 'id = "other"'))
     registry("run", task.folder / "other.toml")
-    index, drawn = client.get("/").text, []
+    assert client.get("/").text.count("<li data-task=") == 1
+    client.renew()
+    index = client.get("/").text
     assert index.count("<li data-task=") == 2
-    monkeypatch.setattr(cards, "card", lambda *one: drawn.append(one[0]) or card(*one))
     assert client.get(STANDINGS, headers={"If-None-Match": "*"}).status_code == 304
     assert client.get("/tasks/none", headers={"If-None-Match": "*"}).status_code == 404
     before = Path("registry.duckdb").read_bytes()
     registry("withdraw", "small/test/c/c", "--reason", "asked")
     registry("site", "-o", "public")
+    client.renew()
     assert client.get("/").text == Path("public/index.html").read_text() != index
-    assert drawn == ["tasks/small.html"], "that of the other task is as it was"
     assert Path("registry.duckdb").read_bytes() != before
     changed = client.get(STANDINGS, headers=asked)
     assert (changed.status_code, changed.headers["etag"] != first.headers["etag"]) == (200, True)
     assert "Submissions or gold have changed" in client.get("/tasks/small").text
 
 
-def test_many_who_ask_wait_for_one_who_reads(scored, task):
+@pytest.mark.usefixtures("snapshots_here")
+def test_many_who_ask_wait_for_one_who_reads(scored, task, monkeypatch):
     scored(task)
+    opened, reading = [], Database.reading
 
     async def ask():
-        source = Source(Path("registry.duckdb"), organiser=False, room=2**20)
-        found = await asyncio.gather(*(task_boards(source, "small", None, 0) for _ in range(50)))
-        found.append(await task_boards(source, "small", None, 0))
+        source = Source(Settings(Path("registry.duckdb")), Snapshots(Path("registry.duckdb")))
+        monkeypatch.setattr(Database, "reading", lambda self, *given, **named: opened.append(self.path) or reading(
+            self, *given, **named))
+        with source.lease() as newest:
+            boards = await asyncio.gather(*(task_boards(newest, "small", None) for _ in range(50)))
+            boards.append(await task_boards(newest, "small", None))
+            path = newest.snapshot.path
         source.close()
-        return source.openings, {id(one.value) for one in found}
+        return path, {id(one) for one in boards}
 
-    openings, objects = asyncio.run(ask())
-    assert openings == 2  # one that sees which state it is, and one that reads
-    assert len(objects) == 1
-
-
-def test_who_asks_gets_what_began_after_the_question_and_waits_for_nothing_else(tmp_path):
-    """While one makes a page of state a, the state becomes b: who asks then waits for one more, made once for all."""
-    class Changing(Source):
-        now = State(Stamp((), ()), "a", None)
-
-        async def state(self):
-            return self.now
-
-    async def ask():
-        source, began, going = Changing(tmp_path / "none", organiser=False, room=100), [], asyncio.Event()
-
-        async def make():
-            began.append(source.now.name)
-            of = Found(source.now, f"of {source.now.name}")
-            await going.wait()
-            return of
-
-        async def other():
-            return Found(source.now, "other")
-
-        first = [asyncio.ensure_future(source.kept("page", make, len)) for _ in range(3)]
-        await asyncio.sleep(0.01)
-        source.now = State(Stamp((1,), ()), "b", None)
-        second = [asyncio.ensure_future(source.kept("page", make, len)) for _ in range(3)]
-        assert (await asyncio.wait_for(source.kept("another", other, len), 1)).value == "other"
-        going.set()
-        found = [(await one).value for one in (*first, *second)]
-        source.close()
-        return found, began
-
-    assert asyncio.run(ask()) == (["of a"] * 3 + ["of b"] * 3, ["a", "b"])
+    path, boards = asyncio.run(ask())
+    assert opened == [path], "the snapshot is opened once, and the registry is not"
+    assert len(boards) == 1
 
 
 def test_the_file_of_a_result_is_gone_when_who_asked_for_it_is():
@@ -171,27 +142,15 @@ def test_connections_without_a_whole_request_are_closed():
     assert all(one.is_closed for one in many)
 
 
-def test_what_is_kept_is_of_one_state_and_takes_so_much_room():
+def test_cached_values_take_so_much_room():
     cache = Cache(100)
     for n in range(4):
-        cache.keep("a", n, f"value {n}", 40)
-    assert [cache.get("a", n) for n in range(4)] == [None, None, "value 2", "value 3"]
-    cache.get("a", 2)  # so that it is the one that was asked for last
-    cache.keep("a", "more", "more", 40)
-    cache.keep("a", "large", "large", 51)
-    assert [cache.get("a", key) for key in (2, 3, "more", "large")] == ["value 2", None, "more", None]
-    assert cache.get("b", 2) is None
-    cache.keep("b", "new", "new", 1)
-    assert (cache.get("a", 2), len(cache)) == (None, 1)
-
-
-def test_a_state_ends_when_something_is_shown_by_itself():
-    stamp = Stamp((1, 2, 3, 4), ())
-    state = State(stamp, "name", datetime(2026, 12, 1, 12))
-    assert state.holds(stamp, datetime(2026, 12, 1, 11, 59))
-    assert not state.holds(stamp, datetime(2026, 12, 1, 12))
-    assert not state.holds(Stamp((1, 2, 3, 5), ()), datetime(2026, 11, 1))
-    assert State(stamp, "name", SAID).holds(stamp, datetime(2999, 1, 1))
+        cache.store(n, f"value {n}", 40)
+    assert [cache.get(n) for n in range(4)] == [None, None, "value 2", "value 3"]
+    cache.get(2)  # so that it is the one that was used last
+    cache.store("more", "more", 40)
+    cache.store("large", "large", 51)
+    assert [cache.get(key) for key in (2, 3, "more", "large")] == ["value 2", None, "more", None]
 
 
 def test_who_is_answered_and_what(scored, task, served):
@@ -236,21 +195,22 @@ def test_other_pages_read_what_they_were_let(scored, task, served):
         assert client.get(**sql, headers=known).status_code == 200
 
 
-def test_a_file_that_cannot_be_read_is_told_without_its_path(scored, task, served, tmp_path, caplog):
+def test_a_snapshot_that_cannot_be_read_is_told_without_its_path(scored, task, served, caplog):
     scored(task)
     client = served()
-    Path("registry.duckdb").write_text("no database")
+    with client.source.lease() as reading:
+        reading.snapshot.path.write_text("no database")
     answer = client.get("/", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "busy or cannot be read" in answer.text
-    assert str(tmp_path) not in answer.text
-    client.get("/")
-    (told,) = caplog.messages  # once for all who ask
-    assert told == f"{tmp_path / 'registry.duckdb'}: this file is no DuckDB database; name another with --db"
+    assert str(reading.snapshot.path.parent) not in answer.text
+    assert f"{reading.snapshot.path}: this file is no DuckDB database" in caplog.text
 
 
-def test_queries_wait_for_each_other_up_to_a_limit(tmp_path):
-    going, begun, asked, ended = threading.Event(), [], [], []
+@pytest.mark.usefixtures("snapshots_here")
+def test_queries_wait_for_each_other_up_to_a_limit(empty_registry):
+    going, begun, asked, ended, path = threading.Event(), [], [], [], Path("registry.duckdb")
+    path.write_bytes(empty_registry)
 
     class Slow:
         def __init__(self):
@@ -266,7 +226,8 @@ def test_queries_wait_for_each_other_up_to_a_limit(tmp_path):
             ended.append(self)
 
     async def ask():
-        queries = Queries(Settings(tmp_path), QueryLimits(at_once=1, waiting=1, patience=0.05), Slow)
+        source = Source(Settings(path), Snapshots(path))
+        queries = Queries(source, QueryLimits(at_once=1, waiting=1, patience=0.05), Slow)
         running = asyncio.ensure_future(queries.answer("FROM a", "json"))
         while queries._busy == set() or len(begun) < 2:  # one answers, and one waits for the next
             await asyncio.sleep(0.01)
@@ -280,6 +241,7 @@ def test_queries_wait_for_each_other_up_to_a_limit(tmp_path):
         answer = await running
         after = await queries.answer("FROM d", "csv", zipped=True)
         queries.close()
+        source.close()
         return full.value, b"".join(answer.pieces()), gzip.decompress(b"".join(after.pieces()))
 
     full, content, zipped = asyncio.run(ask())

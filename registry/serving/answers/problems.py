@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from registry.errors import HiddenError, InputError, LimitError, MismatchError, RegistryError, UnknownNameError
-from registry.serving.reading.source import UnavailableError
 
 BUSY = "the registry is busy or cannot be read now; ask again in a moment"
 FAILED = "something went wrong here; the log of the server has the details"
@@ -26,13 +25,9 @@ class ProblemError(Exception):
         self.status, self.message, self.excerpt, self.headers = status, message, excerpt, headers or {}
 
 
-def for_readers(sentence: str) -> str:
-    """What is told of something that is hidden, without the command that shows it to organisers.
-
-    >>> for_readers("small: scores are hidden until 2026-12-01 12:00 UTC; `registry --organiser` shows them")
-    'small: scores are hidden until 2026-12-01 12:00 UTC'
-    """
-    return sentence.partition("; `registry --organiser`")[0]
+def busy() -> ProblemError:
+    """Return the answer to a request that may succeed in a moment."""
+    return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
 def problem_of(error: Exception) -> ProblemError | None:
@@ -41,13 +36,13 @@ def problem_of(error: Exception) -> ProblemError | None:
         case ProblemError():
             return error
         case HiddenError():
-            return ProblemError(403, for_readers(str(error)))
+            return ProblemError(403, str(error))
         case UnknownNameError() | MismatchError():
             return ProblemError(404, str(error), error.excerpt)
         case InputError():
             return ProblemError(400, str(error), error.excerpt)
         case LimitError():
             return ProblemError(422, str(error))
-        case UnavailableError() | RegistryError():
-            return ProblemError(503, BUSY, headers={"Retry-After": "2"})
+        case RegistryError():
+            return busy()
     return None

@@ -1,7 +1,7 @@
-"""Answers with what makes them cheap: a tag by which a client asks whether anything is new, and compressed bytes.
+"""Answers with tags, by which clients ask whether anything is new, and compressed if clients accept that.
 
-A tag is strong: it is of the registry's state, of what was asked, and of the bytes' form. So whether something is new
-is known without making it.
+A tag is strong: it names the snapshot, the request and the form of the bytes. So the server compares tags without
+making an answer.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from registry.identity import digest_lines
-from registry.serving.reading.source import Found, Source
-from registry.serving.reading.state import State
+from registry.serving.reading.source import Reading
+from registry.serving.served import Served
 
 _SMALL = 1000  # bytes that are not worth compressing
 
@@ -29,29 +29,38 @@ class Content:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-async def respond(request: Request, source: Source, key: tuple[Hashable, ...],
-                  make: Callable[[], Awaitable[Found[Content]]]) -> Response:
-    """Answer with what is made of the registry as it is, unless the client has it.
+async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
+                  make: Callable[[Reading], Awaitable[Content]]) -> Response:
+    """Answer from the newest snapshot, or with 304 if the client has that answer.
 
     Args:
-        request: What is asked, with its headers.
-        source: The registry.
-        key: What tells it from all else that is made of the same state.
+        request: The request, with its headers.
+        served: The snapshots and settings.
+        key: Distinguishes the answer from all others that are made of the same snapshot.
         make: Makes it.
     """
     zipped = accepts_gzip(request.headers.get("accept-encoding", ""))
-    state = await source.state()
-    if is_known(request, tag := _tag(state, key, zipped=zipped)):
-        return Response(status_code=304, headers=_headers(source, tag))
 
-    async def compressed() -> Found[Content]:
-        found = await source.kept(key, make, _size)
-        return found if len(found.value.body) <= _SMALL else await source.draw(
-            found.state, lambda: _compressed(found.value))
+    async def content_of(reading: Reading) -> Content:
+        return await reading.make_once(key, lambda: make(reading), _size)
 
-    found = await (source.kept((*key, "gzip"), compressed, _size) if zipped else source.kept(key, make, _size))
-    content, headers = found.value, _headers(source, _tag(found.state, key, zipped=zipped))
-    if request.headers.get("if-none-match", "").strip() == "*":  # anything, now that it is known to be there
+    async def compress(reading: Reading) -> Content:
+        content = await content_of(reading)
+        return content if len(content.body) <= _SMALL else await reading.draw(lambda: _compressed(content))
+
+    async def answer(reading: Reading) -> Content:
+        if not zipped:
+            return await content_of(reading)
+        return await reading.make_once((*key, "gzip"), lambda: compress(reading), _size)
+
+    with served.source.lease() as reading:
+        tag = _tag(reading.snapshot.name, key, zipped=zipped)
+        headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
+        is_not_new = is_known(request, tag)
+        if not is_not_new:
+            content = await answer(reading)
+        reading.remember((*key, zipped), answer)
+    if is_not_new or request.headers.get("if-none-match", "").strip() == "*":  # `*` only if there is an answer
         return Response(status_code=304, headers=headers)
     return Response(content.body, headers={**content.headers, **headers, "Content-Type": content.media})
 
@@ -65,15 +74,9 @@ def _size(content: Content) -> int:
     return len(content.body) + 500
 
 
-def _tag(state: State, key: tuple[Hashable, ...], *, zipped: bool) -> str:
-    asked = digest_lines([state.name, *map(repr, key)]).partition(":")[2][:20]
-    return f'"{state.name}-{asked}{"-gzip" if zipped else ""}"'
-
-
-def _headers(source: Source, tag: str) -> dict[str, str]:
-    """What is said of everything that is made of the registry: it holds until the registry changes."""
-    return {"ETag": tag, "Vary": "Accept, Accept-Encoding",
-            "Cache-Control": "private, no-store" if source.organiser else "no-cache"}
+def _tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
+    request = digest_lines([state, *map(repr, key)]).partition(":")[2][:20]
+    return f'"{state}-{request}{"-gzip" if zipped else ""}"'
 
 
 def is_known(request: Request, tag: str) -> bool:

@@ -9,7 +9,7 @@ from registry.leaderboards.ladders import Ladder, ladders
 from registry.leaderboards.site.unshown import unshown
 from registry.leaderboards.snapshot import Snapshot, TaskBoards, detailed, snapshot
 from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
-from registry.serving.reading.source import Found, Opened, Source
+from registry.serving.reading.source import Opened, Reading
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
@@ -53,24 +53,24 @@ class Shown:
         return found + sum(_OF_AN_ITEM * len(view.outputs) for view in self.boards.items or ())
 
 
-async def task_boards(source: Source, task: str, at: str | None, items: int) -> Found[Shown]:
-    """The boards of a task, with so many items of each test set.
+async def task_boards(reading: Reading, task: str, at: str | None) -> Shown:
+    """Return the boards of a task, with as many items of each test set as the settings say.
 
     Raises:
         UnknownNameError: There is no such task.
         MismatchError: There is nothing to show yet.
         InputError: The moment is none.
     """
-    return await source.kept(("boards", task, at, items), lambda: _task_boards(source, task, at, items),
-                             lambda shown: shown.size)
+    return await reading.make_once(("boards", task, at), lambda: _task_boards(reading, task, at),
+                                   lambda shown: shown.size)
 
 
-async def _task_boards(source: Source, task: str, at: str | None, items: int) -> Found[Shown]:
-    found = await source.read(lambda opened: (_read(opened, task, items), opened.database), at)
-    read, database = found.value
-    if isinstance(read, Shown):
-        return Found(found.state, read)
-    return await source.draw(found.state, lambda: Shown(_averaged(read, database).tasks[0]))
+async def _task_boards(reading: Reading, task: str, at: str | None) -> Shown:
+    items = reading.settings.items
+    boards, database = await reading.read(lambda opened: (_read(opened, task, items), opened.database), at)
+    if isinstance(boards, Shown):
+        return boards
+    return await reading.draw(lambda: Shown(_averaged(boards, database).tasks[0]))
 
 
 def _read(opened: Opened, task: str, items: int) -> Shown | Snapshot:

@@ -1,4 +1,8 @@
-"""The database as requests see it: opened by few threads, once for what many ask at the same time, and kept."""
+"""Reads snapshots for requests, in a few threads; each answer is made once, however many clients request it.
+
+When a new snapshot is written, recently requested answers are made of it first; until then requests see the old one.
+So a commit makes no request slow.
+"""
 
 from __future__ import annotations
 
@@ -7,220 +11,202 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from registry.errors import RegistryError
 from registry.evaluation.past import PastDatabase
-from registry.serving.reading.state import Stamp, State
+from registry.serving.answers.problems import busy
+from registry.serving.settings import Settings
+from registry.serving.snapshots import Snapshot, Snapshots
 from registry.store.database import Database
-from registry.store.log.journal import now
 
 _LOG = logging.getLogger(__name__)
 _READERS = 4  # threads that read and draw
-_AT_ONCE = 100  # things that are being made or wait for that; more are refused for now
-_TRIES = 4  # to read a state that is still there when it is shown
+_MOST_AT_ONCE = 100  # things that are being made or wait for that; more are refused for now
+_LOOK = 0.5  # seconds between two looks at the registry's file
+_MOST_REMADE, _REMAKING = 100, 20.0  # answers that are made of a new snapshot before it is shown, and seconds for that
 
 T = TypeVar("T")
 
 
-class UnavailableError(Exception):
-    """The database cannot be read now, or so many ask that this has to be asked again later."""
-
-
-@dataclass(frozen=True)
-class Found(Generic[T]):
-    """A value, and the state of the registry that it is of."""
-
-    state: State
-    value: T
-
-
 @dataclass(frozen=True)
 class Opened:
-    """The database opened for reading, `at` a moment of the past or as it is, and the state that it is in."""
+    """A snapshot that is open for reading, perhaps at a moment of the past."""
 
     database: Database
     connection: Connection
-    state: State
 
 
-class _Running(NamedTuple):
-    """What is being made, of the state of a name or of a later one."""
-
-    of: str
-    made: asyncio.Future[Any]
-
-
-class Source:
-    """Reads a registry for those who ask.
+class Reading:
+    """Reads one snapshot.
 
     Args:
-        path: Of the database.
-        organiser: Whether what is hidden from others is shown.
-        room: The bytes that what is kept may take.
+        snapshot: The file.
+        settings: Which items are shown, and how many bytes cached values may take.
+        threads: They do all work but that of the event loop.
     """
 
-    def __init__(self, path: Path, *, organiser: bool, room: int) -> None:
-        self.path, self.organiser = path.absolute(), organiser
-        self._pool = ThreadPoolExecutor(_READERS, "reader")
-        self._looking = ThreadPoolExecutor(1, "state")  # so that what takes long keeps nobody from what is there
-        self._cache = Cache(room)
-        self._running: dict[Hashable, _Running] = {}
-        self._known: State | None = None
-        self._logged = ""  # why the database could not be read the last time
-        self.openings = 0  # of the database, since the start
+    def __init__(self, snapshot: Snapshot, settings: Settings, threads: ThreadPoolExecutor) -> None:
+        self.snapshot, self.settings, self._threads = snapshot, settings, threads
+        self._cache = Cache(settings.room)
+        self._making: dict[Hashable, asyncio.Future[Any]] = {}
+        self.requested: OrderedDict[Hashable, Callable[[Reading], Awaitable[object]]] = OrderedDict()
 
-    def close(self) -> None:
-        """Begin nothing any more."""
-        for threads in (self._pool, self._looking):
-            threads.shutdown(wait=False, cancel_futures=True)
+    def remember(self, key: Hashable, make: Callable[[Reading], Awaitable[object]]) -> None:
+        """Note that a client requested something, so that it is made of the next snapshot before that is shown."""
+        self.requested[key] = make
+        self.requested.move_to_end(key)
+        if len(self.requested) > _MOST_REMADE:
+            self.requested.popitem(last=False)
 
-    async def state(self) -> State:
-        """The state that the registry is in.
-
-        Raises:
-            UnavailableError: The database cannot be read.
-        """
-        for _ in range(_TRIES):
-            if self._known is not None and self._known.holds(Stamp.of(self.path), now()):
-                return self._known
-            self._known = await self._once("state", lambda: _in_thread(
-                self._looking, lambda: self._read(lambda opened: opened.state, None).value))
-        return self._known  # type: ignore[return-value]  # as somebody writes all the time
-
-    async def kept(self, key: Hashable, make: Callable[[], Awaitable[Found[T]]], size: Callable[[T], int]) -> Found[T]:
-        """What was made of the registry as it is, or is made now, once however many ask.
+    async def make_once(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
+        """Return a cached value, or make it, once however many requests wait for it.
 
         Args:
-            key: What tells it from all else.
-            make: Makes it; what it raises is not kept.
-            size: The bytes that it takes.
-        """
-        state = await self.state()
-        if (known := self._cache.get(state.name, key)) is not None:
-            return known  # type: ignore[no-any-return]
-
-        async def made() -> Found[T]:
-            found = await make()
-            if found.state.holds(Stamp.of(self.path), now()):
-                self._cache.keep(found.state.name, key, found, size(found.value))
-            return found
-
-        return await self._once(key, made, state.name)
-
-    async def read(self, work: Callable[[Opened], T], at: str | None = None) -> Found[T]:
-        """Read something from the database, as it is or `at` a moment of the past.
+            key: Distinguishes it from all else that is made of a snapshot.
+            make: Makes it; an error is not cached.
+            size: Returns the bytes that it takes.
 
         Raises:
-            UnavailableError: The database cannot be read.
-            RegistryError: What `work` raises, and of a moment that is none.
+            ProblemError: Too many values are being made.
         """
-        return await _in_thread(self._pool, lambda: self._read(work, at))
+        if (value := self._cache.get(key)) is not None:
+            return value  # type: ignore[no-any-return]
+        if key not in self._making:
+            if len(self._making) >= _MOST_AT_ONCE:
+                raise busy()
+            self._making[key] = asyncio.ensure_future(self._make(key, make, size))
+            self._making[key].add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait
+        return await asyncio.shield(self._making[key])
 
-    async def draw(self, state: State, work: Callable[[], T]) -> Found[T]:
-        """Make something of what was read."""
-        return Found(state, await _in_thread(self._pool, work))
+    async def _make(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
+        with self.snapshot.lease():  # also if the client that requested it has gone
+            try:
+                value = await make()
+                self._cache.store(key, value, size(value))
+                return value
+            finally:
+                del self._making[key]
 
-    def _read(self, work: Callable[[Opened], T], at: str | None) -> Found[T]:
-        with self._opened(at) as opened:
-            return Found(opened.state, work(opened))
+    async def read(self, work: Callable[[Opened], T], at: str | None = None) -> T:
+        """Read something from the snapshot, with `at` from a moment of the past.
 
-    @contextmanager
-    def _opened(self, at: str | None) -> Iterator[Opened]:
-        """The database, whose errors in opening it are told to nobody who asks, as they name its path."""
-        database = Database(self.path, organiser=self.organiser) if at is None else PastDatabase(
-            self.path, at, lambda _: None, organiser=self.organiser)
-        self.openings += 1
-        before = Stamp.of(self.path)
+        Raises:
+            ProblemError: The snapshot cannot be read.
+            RegistryError: `work` raises it, or there is no such moment.
+        """
+        return await self.draw(lambda: self._read(work, at))
+
+    async def draw(self, work: Callable[[], T]) -> T:
+        """Do work in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _read(self, work: Callable[[Opened], T], at: str | None) -> T:
+        path = self.snapshot.path
+        database = Database(path) if at is None else PastDatabase(path, at, lambda _: None)
         with ExitStack() as stack:
             try:
                 connection = stack.enter_context(database.reading())
             except RegistryError as error:
                 if at is not None and getattr(error, "path", None) is None:  # it is the moment that is wrong
                     raise
-                self._log(str(error))
-                raise UnavailableError(str(error)) from None
-            self._logged = ""
-            stamp = Stamp.of(self.path)
-            if before.file[:2] != stamp.file[:2]:  # another file took its place, before it was opened or after
-                stamp = before
-            yield Opened(database, connection, self._state_of(connection, stamp, past=at is not None))
+                _LOG.warning("%s", error)  # which names the path, so no client gets to see it
+                raise busy() from None
+            return work(Opened(database, connection))
 
-    def _log(self, why: str) -> None:
-        """Tell those who run the server why the database cannot be read, once for all who ask meanwhile."""
-        if why != self._logged:
-            _LOG.warning("%s", why)
-        self._logged = why
 
-    def _state_of(self, connection: Connection, stamp: Stamp, *, past: bool) -> State:
-        """The state of an open database; who sees the past sees the log as it was, so the present is looked at."""
-        known = self._known
-        if known is not None and known.holds(stamp, now()):
-            return known
-        if past:
-            with Database(self.path, organiser=self.organiser).reading() as present:
-                return State.read(present, stamp, organiser=self.organiser)
-        return State.read(connection, stamp, organiser=self.organiser)
+class Source:
+    """The newest snapshot, for all requests.
 
-    async def _once(self, key: Hashable, make: Callable[[], Awaitable[T]], of: str = "") -> T:
-        """Make something, or wait for it where it is being made.
+    Args:
+        settings: Settings of the server.
+        snapshots: Writes the snapshots; the first one is written here.
 
-        What is being made of another state than `of` may be older than the question: the next one begins when it is
-        done, once for all who wait for that.
+    Raises:
+        RegistryError: The first snapshot cannot be written.
+    """
+
+    def __init__(self, settings: Settings, snapshots: Snapshots) -> None:
+        self._settings, self._snapshots = settings, snapshots
+        self._threads = ThreadPoolExecutor(_READERS, "reader")
+        self._held = ExitStack()
+        self._show(Reading(snapshots.write(), settings, self._threads))
+
+    def _show(self, reading: Reading) -> None:
+        old, self._held = self._held, ExitStack()
+        self._held.enter_context(reading.snapshot.lease())
+        self._newest = reading
+        old.close()
+
+    @contextmanager
+    def lease(self) -> Iterator[Reading]:
+        """Keep the newest snapshot until the block ends."""
+        reading = self._newest
+        with reading.snapshot.lease():
+            yield reading
+
+    async def follow(self) -> None:
+        """Show every change of the registry, without an end; if that fails, the old snapshot stays."""
+        logged = ""
+        while True:
+            await asyncio.sleep(_LOOK)
+            if self._snapshots.is_due():
+                try:
+                    await self.renew()
+                    logged = ""
+                except Exception as error:
+                    if str(error) != logged:
+                        _LOG.warning("changes of the registry are not shown until this is mended: %s", error)
+                    logged = str(error)
+
+    async def renew(self) -> None:
+        """Write a snapshot, make recently requested answers of it, and show it.
+
+        Raises:
+            RegistryError: It cannot be written.
         """
-        if key in self._running and self._running[key].of != of:
-            await asyncio.wait([self._running[key].made])
-        if key not in self._running:
-            if len(self._running) >= _AT_ONCE:
-                raise UnavailableError("too much is asked at once")
-            self._running[key] = _Running(of, asyncio.ensure_future(make()))
-            self._running[key].made.add_done_callback(lambda done: self._done(key, done))
-        return await asyncio.shield(self._running[key].made)
+        reading = Reading(await asyncio.to_thread(self._snapshots.write), self._settings, self._threads)
+        with reading.snapshot.lease():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REMAKING):
+                    for make in reversed(list(self._newest.requested.values())):
+                        with suppress(Exception):  # the client that requests it next gets the error
+                            await make(reading)
+            self._show(reading)
 
-    def _done(self, key: Hashable, done: asyncio.Future[Any]) -> None:
-        del self._running[key]
-        if not done.cancelled():
-            done.exception()  # who waited may have gone
-
-
-async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+    def close(self) -> None:
+        """Begin nothing any more, and remove all snapshots."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._snapshots.close()
 
 
 class Cache:
-    """Values of one state of the registry, by their keys.
+    """A cache of values by key, which drops the least recently used ones.
 
     Args:
-        room: The bytes that they may take together; what is larger than half of that is not kept.
+        room: The bytes that they may take together; a value that is larger than half of that is not stored.
     """
 
     def __init__(self, room: int) -> None:
-        self._room, self._taken, self._state = room, 0, ""
-        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._room, self._taken = room, 0
+        self._stored: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def get(self, state: str, key: Hashable) -> Any:
-        """The value that was kept of this state, or None."""
-        if state != self._state or key not in self._kept:
+    def get(self, key: Hashable) -> Any:
+        """Return a value, or None."""
+        if key not in self._stored:
             return None
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
+        self._stored.move_to_end(key)
+        return self._stored[key][0]
 
-    def keep(self, state: str, key: Hashable, value: Any, size: int) -> None:
-        """Keep a value of so many bytes; those of another state are forgotten."""
-        if state != self._state:
-            self._kept.clear()
-            self._taken, self._state = 0, state
-        if 2 * size > self._room or key in self._kept:
+    def store(self, key: Hashable, value: Any, size: int) -> None:
+        """Store a value of so many bytes."""
+        if 2 * size > self._room or key in self._stored:
             return
-        self._kept[key] = value, size
+        self._stored[key] = value, size
         self._taken += size
         while self._taken > self._room:
-            self._taken -= self._kept.popitem(last=False)[1][1]
+            self._taken -= self._stored.popitem(last=False)[1][1]
