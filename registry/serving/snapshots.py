@@ -25,7 +25,7 @@ from registry.errors import RegistryError, StoreError
 from registry.files import workplace
 from registry.publication.publish import publish
 from registry.store.database import Database
-from registry.store.embargoes import next_reveal
+from registry.store.embargoes import next_reveal, published_at
 from registry.store.log.journal import now
 from registry.store.replacement import copy_file
 
@@ -148,12 +148,13 @@ def write_snapshot(database: Path, output: Path, *, private: bool, sources: bool
     """
     registry = Database(database)
     try:
-        if private:
+        with registry.reading() as connection:
+            reveal = next_reveal(connection)  # first, or an embargo that ends while it publishes would be missed
+            is_public = published_at(connection) is not None
+        if private or is_public:
             copy_file(registry, output)
             Database(output).settle()
             return None
-        with registry.reading() as connection:
-            reveal = next_reveal(connection)  # first, or an embargo that ends while it publishes would be missed
         publish(registry, output, sources=sources)
     except OSError as error:
         raise _unwritable(error) from None

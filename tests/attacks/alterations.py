@@ -131,7 +131,7 @@ def verified(path, results="all"):
     """What `registry verify` finds, of studies too."""
     with Database(path).writing(dry_run=True) as connection:
         found = verify(connection, Journal("verify", {}), None, results, Execution(workers=1))
-    verify_studies(Database(path, organiser=True), None, results, Execution(workers=1), found,
+    verify_studies(Database(path), None, results, Execution(workers=1), found,
                    lambda kind: STUDIES[kind].load())
     return found
 

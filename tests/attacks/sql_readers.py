@@ -31,17 +31,17 @@ class Reader:
     """
 
     def __init__(self, path):
-        self._path, self._stack = path, ExitStack()
+        self.path, self._stack = path, ExitStack()
         self._parquet = path.with_suffix(".parquet")
         self.ways = {"csv": self.csv, "table": self.table, "parquet": self.parquet, "count": self.count,
                      "columns": self.columns, "http": self.http}
 
     def __enter__(self):
-        database = Database(self._path)
+        database = Database(self.path)
         self._connection = self._stack.enter_context(database.querying(output=self._parquet))
         self._cursor = driver_of(self._connection).duplicate()
         self._stack.callback(self._cursor.close)
-        served = Served(Settings(self._path), lambda: self)
+        served = Served(Settings(self.path, private=True), lambda: self)
         self._client = self._stack.enter_context(TestClient(application(served), "http://127.0.0.1"))
         return self
 
@@ -88,7 +88,7 @@ class Reader:
     def _written(self, text, form, output=None):
         written = io.StringIO()
         return self._printed(lambda: " ".join(write(self._connection, QueryRequest(
-            self._path, Query(text, {}), form, 2**30, 10_000, output), written))) + written.getvalue()
+            self.path, Query(text, {}), form, 2**30, 10_000, output), written))) + written.getvalue()
 
     def _printed(self, run):
         try:

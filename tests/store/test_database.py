@@ -15,6 +15,7 @@ from registry.store import database as module
 from registry.store.database import Database
 from registry.store.files import opening
 from registry.store.files.failures import explain
+from registry.store.files.reach import Reach
 from registry.store.log.journal import Journal
 from registry.store.session import create, writing
 from tests.running import beside
@@ -262,3 +263,11 @@ def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database
     monkeypatch.setattr(opening, "_identity", replaced_after_the_first_look)
     with database.reading() as connection:
         assert connection.execute(text("SELECT name FROM track")).scalars().all() == ["open"]
+
+
+def test_a_file_is_open_with_two_configurations_for_reading_only(database):
+    with database.querying() as one, database.reading(reach=Reach(folders=[database.path.parent])) as other:
+        for connection in (one, other):
+            assert connection.exec_driver_sql("SELECT count(*) FROM task").scalar_one() == 0
+        with pytest.raises(DBAPIError, match="different configuration"), database.writing():
+            pass

@@ -1,7 +1,8 @@
 """How this process opens DuckDB files, and which of them it has open.
 
-Inside one process DuckDB takes two files of one path for the same, also where another file has taken the path since. So
-a file whose path is still open for an older one is opened by another name.
+Inside one process DuckDB takes two files of one path for the same, also where another file has taken the path since,
+and opens a path with one configuration only. So a file whose path is still open for an older one, or with other
+settings, is opened by another name.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 # small task (2.5 MB) is no smaller for it.
 _SMALL = 5 * 2**20
 
+_WRITES = "'read_only': False"  # in arguments
 Identity = tuple[int, int]  # what tells a file from another one at its path
 
 
@@ -64,18 +66,25 @@ class _Opened:
     times: int = 0
 
 
+_Key = tuple[Path, Identity | None, str]  # of what is open: the path, the file, and the arguments
+
+
 @dataclass
 class _Files:
-    """The files that this process has open, by path and identity; change them under the lock."""
+    """The files that this process has open; change them under the lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    opened: dict[tuple[Path, Identity | None], _Opened] = field(default_factory=dict)
+    opened: dict[_Key, _Opened] = field(default_factory=dict)
 
-    def named(self, path: Path, identity: Identity | None) -> _Opened:
-        """Return the name by which to open a file."""
-        if (known := self.opened.get((path, identity))) is not None:
+    def named(self, path: Path, identity: Identity | None, arguments: str) -> _Opened:
+        """Return the name by which to open a file.
+
+        Of one file several names are open for reading only, because DuckDB would not know of the other's writing.
+        """
+        if (known := self.opened.get((path, identity, arguments))) is not None:
             return known
-        if not any(other == path for other, _ in self.opened):
+        others = [key for key in self.opened if key[0] == path]
+        if not others or any(_WRITES in (key[2] + arguments) for key in others if key[1] == identity):
             return _Opened(path)
         folder = TemporaryDirectory(prefix="registry-")
         name = Path(folder.name) / path.name
@@ -85,7 +94,7 @@ class _Files:
             shutil.copyfile(path, name)
         return _Opened(name, folder)
 
-    def close(self, key: tuple[Path, Identity | None]) -> None:
+    def close(self, key: _Key) -> None:
         """Note that a file was closed once."""
         opened = self.opened[key]
         opened.times -= 1
@@ -100,7 +109,7 @@ _files = _Files()
 
 def is_open(path: Path) -> bool:
     """Say whether this process has the file at `path`, no link, open."""
-    return any(known == path for known, _ in list(_files.opened))
+    return any(known == path for known, *_ in list(_files.opened))
 
 
 def is_free(file: IO[bytes]) -> bool:
@@ -149,23 +158,23 @@ def _connect(path: Path, arguments: dict[str, Any]) -> Connection:
                          pool_reset_on_return=None).connect()  # transactions end here: a failed file cannot roll back
 
 
-def _patiently(path: Path, arguments: dict[str, Any],
-               patience: float) -> tuple[Connection, tuple[Path, Identity | None]]:
+def _patiently(path: Path, arguments: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
     """Open a file, and give what `_Files.close` needs to know of it."""
     deadline = time.monotonic() + patience
     while True:
         try:
             with _files.lock:
                 before = _identity(path)
-                opened = _files.named(path, before)
+                opened = _files.named(path, before, str(arguments))
                 connection = _connect(opened.name, arguments)
                 identity = _identity(path)
                 if before not in (None, identity):  # by a file that took its place while this one was opened
                     connection.close()
                     continue
                 opened.times += 1
-                _files.opened[path, identity] = opened
-                return connection, (path, identity)
+                key = path, identity, str(arguments)
+                _files.opened[key] = opened
+                return connection, key
         except FAILURES as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                 raise
