@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
