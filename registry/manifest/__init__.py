@@ -3,7 +3,6 @@
 from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root
 from registry.manifest.load import (
-    declares_anonymity,
     load_manifest,
     read_manifest,
     significance_with,
@@ -17,6 +16,6 @@ from registry.manifest.write import toml
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "NAMES_PARTICIPANT", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root",
-    "Significance", "Submit", "TestSet", "declares_anonymity", "is_active", "load_manifest", "read_manifest",
+    "Significance", "Submit", "TestSet", "is_active", "load_manifest", "read_manifest",
     "significance_with", "stored_form", "stored_manifest", "submit_entry", "system_facts", "toml",
 ]

@@ -7,7 +7,6 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +17,7 @@ from pydantic_core import ErrorDetails
 from registry.errors import InputError, ManifestError, nearest, suggest, together
 from registry.identity import canonical_json
 from registry.manifest.about import SystemFacts
-from registry.manifest.fields import USUAL_TESTS, ContradictionsError, is_active
+from registry.manifest.fields import USUAL_TESTS, ContradictionsError
 from registry.manifest.spec import Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
@@ -65,16 +64,6 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     except ValidationError as error:
         raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
             from None
-
-
-def declares_anonymity(content: bytes) -> bool:
-    """Whether a manifest that may be wrong otherwise says that its task is anonymous."""
-    try:
-        board = tomllib.loads(content.decode()).get("board", {})
-        until = board.get("anonymous", False)
-    except (ValueError, RecursionError, AttributeError):  # what is no TOML is told without what stands there
-        return False
-    return is_active(until) if isinstance(until, datetime) else bool(until)
 
 
 def stored_form(manifest: Manifest) -> str:

@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from registry.errors import InputError, RegistryError, UnknownNameError
 from registry.evaluation.resolve import resolve
 from registry.files import new_file
-from registry.identity import canonical_json, digest
-from registry.manifest import read_manifest, stored_manifest
+from registry.identity import digest
+from registry.manifest import read_manifest, stored_form, stored_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.publication.log import public_log
 from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
@@ -173,6 +173,6 @@ def _declare_plain_ranks(connection: Connection) -> None:
         manifest = stored_manifest(row.manifest)
         if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
             plain = manifest.model_copy(update={"board": manifest.board.model_copy(update={"ranks": "range"})})
-            stored = canonical_json(plain.model_dump(mode="json", exclude={"submit"}))
+            stored = stored_form(plain)
             connection.execute(table.update().where(table.c.task_id == row.task_id).values(
                 manifest=stored, manifest_digest=digest(stored.encode())))

@@ -72,7 +72,7 @@ def refuse_candidate(manifest: Manifest, before: TaskRow | None, hiding: Hiding)
         hiding: What is newly hidden, and until when.
 
     Raises:
-        InputError: It does; anybody can read the manifest and the recorded settings by SQL.
+        InputError: It does; the manifest and the settings of comparisons are published.
     """
     until = hiding.get("anonymous_until", None if before is None else before.anonymous_until)
     if manifest.significance.candidate is not None and until is not None and until > now():

@@ -11,7 +11,6 @@ from registry.store.files.definitions import alterations, restore_views
 from registry.store.rows import driver_of
 
 KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schema"})  # of things that faults are of
-PUBLIC = KINDS | {"comment"}  # of faults that name nothing that a task may hide
 
 
 def verify_definitions(connection: Connection) -> list[Fault]:
