@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
+from registry.errors import MismatchError
 from registry.identity import salt_digest
 from registry.leaderboards.details.load import NO_DETAILS, Details, details
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
@@ -152,7 +153,10 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
         if items and boards:
             from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
 
-            views = most_disagreed(connection, row, items)
+            try:
+                views = most_disagreed(connection, row, items)
+            except MismatchError as error:
+                doubts.append(f"{row.slug}: items are left out: {error}")
         about = _about(row, [origins[board.comparison.comparison_id] for board in boards],
                        anonymous=row.slug in hidden.anonymous)
         found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection, Select, Table, func, select, text
 
-from registry.errors import InputError, UnknownNameError
+from registry.errors import InputError, MismatchError, UnknownNameError
 from registry.store import models
 from registry.store.embargoes import hidden_in, require_scores
 from registry.store.row_types import (
@@ -113,10 +113,17 @@ def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> 
 
 
 def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
-    """The first item id of a gold revision and how many items it has; the ids have no gap."""
+    """The first item id of a gold revision and how many items it has; the ids have no gap.
+
+    Raises:
+        MismatchError: It has none: a public file withholds them.
+    """
     query = select(func.min(models.item.c.item_id), func.count()).where(
         models.item.c.gold_revision_id == gold_revision_id)
     first, count = connection.execute(query).one()
+    if first is None:
+        raise MismatchError("the gold is withheld, and with it the items and their statistics; read the registry's own "
+                            "file, if you have it")
     return int(first), int(count)
 
 

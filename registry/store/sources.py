@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select
 
+from registry.errors import MismatchError
 from registry.store import models
 from registry.store.log.journal import now
 
@@ -27,9 +28,18 @@ def is_kept(connection: Connection, digest: str) -> bool:
 
 
 def fetch(connection: Connection, digest: str) -> bytes:
-    """Give back the bytes of a kept file."""
+    """Give back the bytes of a kept file.
+
+    Raises:
+        MismatchError: It is not kept: a public file has no files of hidden submissions, and others if they were asked
+            for.
+    """
     query = select(models.source.c.content).where(models.source.c.digest == digest)
-    return zlib.decompress(connection.execute(query).scalar_one())
+    content = connection.execute(query).scalar()
+    if content is None:
+        raise MismatchError("texts are read from files of gold and submissions, and some are not in this public file: "
+                            "`registry publish --sources` adds those of submissions whose names are not hidden")
+    return zlib.decompress(content)
 
 
 def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:

@@ -16,7 +16,7 @@ from registry.store.rows import driver_of
 from registry.store.session import create
 from tests.conftest import ROOT
 
-PINNED = ("0020", "sha256:c2f078b5908a19c461d7f1ea80381c24992f1d1156ca54840a78c523fc79349f")
+PINNED = ("0021", "sha256:43b8f32ab107ab746f4dd2b7c02b219c472852810215a055da50fc53d065a44e")
 CHANGED = """
 the schema (tables, views, macros or comments) has changed, and so must its revision, because registries of the old one
 cannot be opened any more. Until release 0.2.0: give `REVISION` in registry/store/schema.py the next number, and put
@@ -143,7 +143,7 @@ def test_every_view_can_be_selected_and_says_what_it_claims(as_made, view):
 
 @pytest.mark.parametrize("tables", [
     [], ["CREATE TABLE t (a INT)"],
-    ["CREATE TABLE alembic_version (version_num VARCHAR)", "INSERT INTO alembic_version VALUES ('0020')"]])
+    ["CREATE TABLE alembic_version (version_num VARCHAR)", "INSERT INTO alembic_version VALUES ('0021')"]])
 def test_another_database_is_not_a_registry(tmp_path, tables):
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
         for statement in tables:

@@ -19,7 +19,11 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
 
     Where items have answers, that is how many of them two runs do not share; else the deviation of the items' scores by
     the primary metric.
+
+    Raises:
+        MismatchError: The gold is withheld.
     """
+    require_items(connection, task)
     if has_answers(connection, task):
         return selected(connection, """
             SELECT task, test_set, item, differing, answers, runs FROM item_disagreement
@@ -33,7 +37,12 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
 
 
 def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """The items with the worst mean score of their own, by the primary metric."""
+    """The items with the worst mean score of their own, by the primary metric.
+
+    Raises:
+        MismatchError: The gold is withheld.
+    """
+    require_items(connection, task)
     metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
     return selected(connection, f"""
@@ -46,14 +55,25 @@ def suspect(connection: Connection, task: TaskRow, limit: int) -> Rows:
     """The items on which all contradict the gold, those on which most agree against it first.
 
     Raises:
-        MismatchError: The items have no answers that could contradict a gold.
+        MismatchError: The items have no answers that could contradict a gold, or the gold is withheld.
     """
+    require_items(connection, task)
     if not has_answers(connection, task):
         raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
                             f"`registry items {task.slug} hard` lists those that nobody comes near")
     return selected(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
         WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
+
+
+def require_items(connection: Connection, task: TaskRow) -> None:
+    """Raise an error if a public file has no items of a task.
+
+    Raises:
+        MismatchError: The gold is withheld.
+    """
+    for test_set in catalog.test_sets(connection, task.task_id):
+        catalog.item_ids(connection, test_set.gold_revision_id)
 
 
 def has_answers(connection: Connection, task: TaskRow) -> bool:

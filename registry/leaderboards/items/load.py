@@ -10,7 +10,7 @@ from registry.errors import UnknownNameError
 from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.items import Item, Tagged
 from registry.leaderboards.items.answers import Answered, Run, answered, given_values, numbers, texts
-from registry.leaderboards.items.listed import disagreed
+from registry.leaderboards.items.listed import disagreed, require_items
 from registry.leaderboards.items.view import ItemView, Kind, SystemOutput
 from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
@@ -29,7 +29,9 @@ def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView
 
     Raises:
         UnknownNameError: None has it.
+        MismatchError: The gold is withheld, or texts are not in this public file.
     """
+    require_items(connection, task)
     found, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)

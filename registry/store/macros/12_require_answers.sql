@@ -7,9 +7,12 @@ CREATE MACRO require_answers(wanted) AS (
         scoring.gold_revision_id IN (SELECT gold_revision_id FROM answer),
         scoring.scoring_id,
         error(
-            task.slug || '/' || test_set.name || ': its items have no answers that could be listed; the view item_score '
-            || 'has their scores, and the macros contingency and discordant_items count and list correct items if all '
-            || 'scores are 0 or 1'
+            task.slug || '/' || test_set.name || if(
+                scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item),
+                ': its gold is withheld, and with it everything about single items',
+                ': its items have no answers that could be listed; the view item_score has their scores, and the macros '
+                || 'contingency and discordant_items count and list correct items if all scores are 0 or 1'
+            )
         )
     )
     FROM scoring

@@ -17,8 +17,12 @@ binary_score AS MATERIALIZED (
 ),
 fault AS (
     SELECT
-        task.slug || '/' || test_set.name || ': its items are neither correct nor incorrect, because they have no answers '
-        || 'and ' || CASE
+        task.slug || '/' || test_set.name || CASE
+            WHEN scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item)
+                THEN ': its gold is withheld, and with it everything about single items'
+            ELSE ': its items are neither correct nor incorrect, because they have no answers and '
+        END || CASE
+            WHEN scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item) THEN ''
             WHEN metric.family IN ('pair', 'additive', 'meteor')
                 THEN 'no scores of their own by the primary metric ' || task_metric.alias || '; the table statistics_'
                 || metric.family || ' has what each item adds to it'

@@ -28,6 +28,7 @@ measured AS (
     LEFT JOIN graded USING (scoring_id, metric_id)
     WHERE task_metric.is_primary AND task_metric.is_declared AND metric.family = 'ratio'
         AND test_set.gold_revision_id NOT IN (SELECT gold_revision_id FROM answer)
+        AND test_set.gold_revision_id IN (SELECT gold_revision_id FROM item)  -- not where the gold is withheld
 ),
 latest AS (  -- as in ranked_submission, which takes several times as long
     SELECT max(submission_id) AS submission_id
