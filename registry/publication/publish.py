@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -144,11 +145,11 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
     """Give the normal forms of manifests that tasks had before, by which past boards are read."""
-    slugs = set(connection.exec_driver_sql("SELECT slug FROM public_task").scalars())
+    anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task")))
     given = set[str]()
     for entry in entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
-        if entry.subject not in slugs or normalized in given or not normalized:
+        if entry.subject not in anonymous or normalized in given or not normalized:
             continue
         if sources.is_kept(connection, normalized):
             content = sources.fetch(connection, normalized)
@@ -160,7 +161,8 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
                 continue
         else:
             continue
-        if digest(content) == normalized:
+        names_candidate = json.loads(content)["significance"].get("candidate") is not None
+        if digest(content) == normalized and not (names_candidate and anonymous[entry.subject]):
             given.add(normalized)
             yield {"digest": normalized, "name": f"normalized manifest of {entry.subject}", "n_bytes": len(content),
                    "content": zlib.compress(content)}
