@@ -47,11 +47,11 @@ COMMANDS = {
     "page": LazyCommand("page:page", "Write a task's leaderboards as one HTML file.", "Publish"),
     "site": LazyCommand("page:site", "Write an index, a feed, and a page for every task.", "Publish"),
     "serve": LazyCommand("serve:serve", "Serve the site live over HTTP.", "Publish"),
-    "publish": LazyCommand("publish:publish", "Write a new registry with what is public, and nothing else.", "Publish"),
+    "publish": LazyCommand("publish:publish", "Write a public file: a new registry without private data.", "Publish"),
     "release": LazyCommand(
         "release:release", "Write a task's boards and what they rest on, to be archived.", "Publish"),
-    "hide": LazyCommand("hiding:hide", "Show pseudonyms instead of names, or no scores.", "Publish"),
-    "reveal": LazyCommand("hiding:reveal", "Show names again, and who was who; or scores.", "Publish"),
+    "hide": LazyCommand("hiding:hide", "Keep the names or scores of a task from the public.", "Publish"),
+    "reveal": LazyCommand("hiding:reveal", "Publish names again and print who was who, or scores.", "Publish"),
     "show": LazyCommand("trust:show_", "Tell how a number came about.", "Keep and trust"),
     "verify": LazyCommand(
         "trust:verify", "Check that nothing was altered, and every number follows.", "Keep and trust"),

@@ -1,4 +1,4 @@
-"""Commands that keep names or scores from the public, and publish them again: hide, reveal."""
+"""Commands that keep names or scores from the public, or publish them again: hide, reveal."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def hide(
         "With its time zone: 2026-12-01T12:00:00Z; until `registry reveal` if none is given."))] = None,
     db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
-    """Publish pseudonyms instead of names, or no scores.
+    """Keep the names or scores of a task from the public.
 
-    Teams and systems that are not baselines get pseudonyms that tell neither their names nor their order. Files, pages
-    and sites that are published from now on have these, or with --scores neither scores nor ranks.
+    Teams and systems that are not baselines get random pseudonyms. Files, pages and sites that are published from now
+    on have these instead of names, or with --scores neither scores nor ranks.
     """
     from registry.manifest.fields import check_until
     from registry.store.embargoes import UNTIL_REVEALED, until_in_words
@@ -46,9 +46,9 @@ def hide(
 
 def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFormat = None, actor: Actor = None,
            dry_run: DryRun = False, wait: Wait = 60) -> None:
-    """Publish names again, or scores; prints who was who.
+    """Publish names again and print who was who, or scores.
 
-    From now on, whatever the manifest has said before.
+    The command counts until the manifest declares something else than before.
     """
     from registry.rendering.table import Table
 
@@ -60,7 +60,7 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
 
 def _set(task: str, column: str, until: datetime | None, target: Database, actor: str | None, *,
          dry_run: bool) -> Listing:
-    """Say until when something is hidden; gives who has which pseudonym."""
+    """Set until when names or scores are hidden, and return who has which pseudonym."""
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog
     from registry.store.listings import teams
@@ -81,8 +81,8 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
             session.connection, with_candidate)
     say_end(changed=journal.changed, dry_run=dry_run)
     if has_old_boards:
-        say(f"note: the ids of earlier boards confirm guesses at names, so these boards are hidden; `registry compare "
-            f"{task}` makes new ones")
+        say(f"note: the ids of earlier boards confirm guesses at what is hidden, so these boards are not public; "
+            f"`registry compare {task}` makes new ones")
     elif has_candidate:
-        say(f"note: boards whose settings name a candidate are hidden; `registry compare {task}` makes new ones")
+        say(f"note: boards whose settings name a candidate are not public; `registry compare {task}` makes new ones")
     return found

@@ -18,13 +18,14 @@ def publish(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", readable=False, help=(
         "The new file; there must be none of that name."))] = ...,  # type: ignore[assignment]
     sources: Annotated[bool, typer.Option("--sources", help=(
-        "Include the files of gold and submissions, as far as they are public; texts are shown from them."))] = False,
+        "Include the files of gold and submissions that are public; without them there are no texts of items and "
+        "outputs."))] = False,
     db: Db = None,
 ) -> None:
-    """Write a new registry with what is public, and nothing else.
+    """Write a public file: a new registry without private data.
 
-    Pseudonyms stand in it for hidden names. Scores of a blind phase, gold that a task withholds, names of users and
-    settings of commands are not in it. All commands that read a registry read it.
+    It has pseudonyms instead of hidden names. It has no scores of a blind phase, no gold that a task withholds, no
+    names of users and no parameters of commands. All commands that read a registry read it.
     """
     from registry.publication.publish import publish as write_public
     from registry.store.embargoes import not_public

@@ -1,1 +1,1 @@
-"""Public files: new registries that hold what everybody may see of a private one, and nothing else."""
+"""Public files: new registries with the public data of a private one, and nothing else."""

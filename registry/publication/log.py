@@ -1,6 +1,6 @@
-"""The log of a public file: which entries it has, and what of their details.
+"""The log of a public file: lists of the actions and details that are published; all others are left out.
 
-An entry's hash covers what is not published, so public entries have none. What is not listed is left out.
+Public entries have no hash, because the hash of an entry covers private data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from registry.identity import canonical_json
 _HIDING = ("anonymous_until", "blind_until")
 _SUBMITTED = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "said_in")
 _COMPARED = ("digest", "signature")
-# By the action of an entry: the details that are published.
+# The published details of entries, by their action.
 _DETAILS: Mapping[str, tuple[str, ...]] = {
     "task": ("version", "normalized", "seed", "said_in", *_HIDING), "hide": _HIDING, "reveal": _HIDING,
     "gold": ("digest", "items"), "score": ("computed", "scorers"),
@@ -44,7 +44,7 @@ _DIGESTS = text("SELECT digest FROM comparison JOIN public_comparison USING (com
 _STUDIES = text("SELECT signature FROM study JOIN number_study ON old = study_id")
 _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 
-_Found = tuple[int, dict[str, Any], dict[str, Any]]  # the stored id of an entry, its details, and its other columns
+_Found = tuple[int, dict[str, Any], dict[str, Any]]  # an entry: its stored id, its details, its other columns
 
 
 def public_log(connection: Connection) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ def public_log(connection: Connection) -> list[dict[str, Any]]:
 
 
 def _sort_submissions(entries: list[_Found]) -> Iterator[_Found]:
-    """Sort the submissions that one command brought in by public names: they came in the order of hidden ones."""
+    """Sort the submissions of each command by their public names, because files come in the order of hidden ones."""
     for (_, action), group in groupby(entries, key=lambda entry: (entry[2]["run_id"], entry[2]["action"])):
         of_command = list(group)
         if action in ("submission-added", "submission-changed") and not all(details for _, details, _ in of_command):
@@ -92,6 +92,6 @@ def _sort_submissions(entries: list[_Found]) -> Iterator[_Found]:
 
 
 def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
-    """Replace stored ids by those of the public file, and leave out ids of what it does not have."""
+    """Replace stored ids by public ones, and leave out ids of rows that are not published."""
     return {key: numbers[key].get(value) if key in numbers and value is not None else value
             for key, value in details.items() if key != "said_in" or value in numbers[key]}

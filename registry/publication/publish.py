@@ -1,4 +1,4 @@
-"""Writing a public file: a new registry with what everybody may see of a private one."""
+"""Writing a public file: a new registry with the public data of a private one."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ _PUBLIC = "public_file"  # the attached database that is written
 
 def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
             at: datetime | None = None) -> None:
-    """Write a new registry that holds what of another one is public, and nothing else.
+    """Write a new registry with the public data of another one, and nothing else.
 
     Args:
         database: The registry's own file.
         output: The new file; there must be none of that name.
         tasks: The ids of the tasks to publish; all if none is named.
-        sources: Whether to publish the files of gold and submissions too, as far as they are public. Texts of items and
-            of outputs are read from them.
-        at: The time in UTC for which embargoes are looked up; None: now.
+        sources: Whether to include the files of gold and submissions that are public. The view `item_text` needs them.
+        at: The file has what is public at this time, in UTC; None: now.
 
     Raises:
         UnknownNameError: There is no such task.
@@ -73,7 +72,7 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 @contextmanager
 def published(database: Database, *, sources: bool = False) -> Iterator[Database]:
-    """Publish a registry into a temporary file; a public file is given as it is."""
+    """Yield a temporary public file of a registry, or the database itself if it is a public file."""
     with database.reading() as connection:
         is_public = published_at(connection) is not None
     if is_public:
@@ -86,7 +85,7 @@ def published(database: Database, *, sources: bool = False) -> Iterator[Database
 
 
 def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_sources: bool) -> None:
-    """Make the temporary tables that say what is published, and those of new ids."""
+    """Make the temporary tables of the rows that are published."""
     rows = connection.execute(models.task.select().order_by(models.task.c.task_id)).all()
     known = [row.slug for row in rows]
     for slug in tasks:
@@ -110,7 +109,7 @@ def _copy(connection: Connection, path: Path, at: datetime) -> None:
     """Copy the rows and columns that are published into the file at `path`."""
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
-    # The order in which rows were stored is that of hidden names.
+    # Rows are stored in the order of hidden names.
     is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
@@ -129,7 +128,7 @@ def _copy(connection: Connection, path: Path, at: datetime) -> None:
 
 
 def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return what is published in each column of a table, and what to select it from."""
+    """Return the SQL of each published column of a table, and the SQL after FROM."""
     columns, rows = dict[str, str](), table.rows
     for column in models.metadata.tables[name].columns.keys():  # noqa: SIM118
         value = table.changed.get(column, f't."{column}"')
@@ -144,7 +143,7 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Give the normal forms of manifests that tasks had before, by which past boards are read."""
+    """Yield the normal forms of the manifests of tasks, which past boards need."""
     anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task")))
     given = set[str]()
     for entry in entries(connection, "task"):
@@ -169,7 +168,7 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Declare rank ranges for tasks without gold whose ranks are resampled, which takes the statistics of items."""
+    """Replace resampled ranks by rank ranges in tasks without gold: resampling needs the statistics of items."""
     table = models.task
     for row in connection.execute(table.select()).all():
         manifest = stored_manifest(row.manifest)

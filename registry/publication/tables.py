@@ -1,4 +1,4 @@
-"""What is published of each table: rows and columns. What is not listed here is in no public file.
+"""The rows and columns of each table that are published. A public file has nothing that is not listed here.
 
 Names of an anonymous task are replaced by pseudonyms, versions and levels by numbers. Scores of a blind task are left
 out, with everything from which they could be computed. Where a task withholds its gold, all tables with a row per item
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from registry.identity import SALTED
 from registry.store import models
 
-# The temporary tables that the SELECTs below use, in the order in which they are made. `public_task` is made first: the
-# tasks that are published, with `is_anonymous`, `is_blind` and `has_gold`.
+# Temporary tables for the SELECTs below, in the order in which they are made. `publish` makes `public_task` before
+# them: the tasks that are published, with `is_anonymous`, `is_blind` and `has_gold`.
 SCOPE = {
     "public_test_set": """
         SELECT test_set_id, slug || '/' || name || '/' AS prefix, task.*
@@ -26,7 +26,7 @@ SCOPE = {
         WHERE is_anonymous AND team_id NOT IN (
             SELECT team_id FROM system JOIN submission USING (system_id)
             GROUP BY team_id HAVING bool_and(kind = 'baseline'))""",
-    # What stands for a team that was purged names nobody.
+    # The names of tombstones, such as purged-1, reveal nobody.
     "hidden_name": "SELECT team_id FROM hidden_team WHERE team_id NOT IN (SELECT team_id FROM tombstone)",
     "public_team": """
         SELECT team.team_id, task_id, is_anonymous,
@@ -51,7 +51,7 @@ SCOPE = {
         JOIN system AS real ON real.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN hidden_team AS hidden ON hidden.team_id = system.team_id""",
-    # In place of a digest that confirms a guess at answers: the first submission with the same answers.
+    # A digest confirms a guess at answers; the first submission with the same answers replaces it.
     "public_digest": """
         SELECT submission_id, CASE
             WHEN is_blind THEN 'withheld: ' || name
@@ -71,7 +71,7 @@ SCOPE = {
         SELECT gold_revision_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set, gold.digest AS real_digest,
             if(task.salt IS NULL, gold.digest, '{SALTED}sha256:' || sha256(task.salt || ':' || gold.digest)) AS digest
         FROM gold_revision AS gold JOIN public_test_set USING (test_set_id) JOIN task USING (task_id)""",  # noqa: S608
-    # Systems with one score stand in the order of their names, which is another one for pseudonyms.
+    # Systems with equal scores are stored in the order of their hidden names.
     "public_standing": """
         SELECT comparison_id, submission_id, CAST(row_number() OVER (PARTITION BY comparison_id ORDER BY
                 if(is_anonymous, place, position), s.team, s.system, s.version) - 1 AS INTEGER) AS position
@@ -127,13 +127,13 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class PublicTable:
-    """What is published of one table.
+    """The published part of one table.
 
     Attributes:
-        rows: The rows that are published: what follows FROM, where the table itself is called `t`.
-        kept: The columns that are published as they are stored; ids are, too, as new numbers.
-        changed: What is published in place of other columns.
-        order: By what the rows get new ids.
+        rows: The SQL after FROM that selects the rows; `t` is the table itself.
+        kept: The columns that are copied. Columns of ids need no entry: they get new ids.
+        changed: SQL that replaces the values of other columns.
+        order: The order in which rows get new ids; empty if the table has none.
         where: A condition on the rows.
     """
 
@@ -159,7 +159,7 @@ def _item_statistics(name: str) -> PublicTable:
     return PublicTable(f'"{name}" AS t {_OF_SCORING}', " ".join(kept), where="has_gold")
 
 
-# In the order in which they are written: ids before what refers to them.
+# In the order in which they are written: tables of ids before tables that refer to them.
 TABLES = {
     "task": PublicTable(
         f"task AS t {_OF_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
@@ -273,6 +273,6 @@ TABLES = {
                          where=f"has_gold AND (NOT is_blind OR {_IS_GOLD_LABEL})"),
     **{table.name: _item_statistics(table.name) for tables in models.of_family.values() for table in tables},
 }
-# Written otherwise: the log (`registry.publication.log`), totals, and the row of the publication itself. Parts of
-# studies that are not finished are never published.
+# Tables that `publish` writes itself: the log, totals, and the row that marks a public file. Parts of unfinished
+# studies are never published.
 OTHERS = ("event", "statistic_total", "publication", "study_part")

@@ -1,7 +1,7 @@
-"""Sums of statistics over items: what a score follows from where the statistics of single items are withheld.
+"""Sums of statistics over items, from which scores follow if the statistics of items are withheld.
 
-A total is a whole number of steps, so that it is exact: `per_one` of them are 1. Families that do not add up, and
-labels that are counted by class, have none.
+A total is a whole number of steps, and so exact; `per_one` steps are 1. Families whose statistics do not add up, or are
+labels of classes, have no totals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SCORES = """
 
 
 def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Give the rows of a public file's table `statistic_total`, for tasks that withhold their gold.
+    """Yield the rows of a public file's table `statistic_total`, for tasks that withhold their gold.
 
     Args:
         connection: To the registry's own file, with the temporary tables of a publication.

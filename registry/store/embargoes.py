@@ -1,4 +1,4 @@
-"""Which names and scores of a task are not public, and until when; and what a public file therefore leaves out.
+"""Embargoes: the names and scores of tasks that are not public yet, and so are in no public file.
 
 A task's names are hidden until `anonymous_until` and its scores until `blind_until`. The registry's own file holds and
 shows everything. `registry.publication` writes files without what is hidden; such a file says when it was published.
@@ -21,7 +21,7 @@ UNTIL_REVEALED = datetime.max  # hidden until a command says otherwise
 
 
 class Hidden(NamedTuple):
-    """The tasks whose names are hidden, and those whose scores are with the time until then; both by id."""
+    """The ids of tasks with hidden names, and of tasks with hidden scores with the end of their embargo."""
 
     anonymous: frozenset[str] = frozenset()
     blind: Mapping[str, datetime] = {}
@@ -33,7 +33,7 @@ class Hidden(NamedTuple):
 
 
 def hidden_at(connection: Connection, at: datetime) -> Hidden:
-    """Return what is hidden from the public at a time in UTC."""
+    """Return the tasks whose names or scores are not public at a time in UTC."""
     table = models.task
     rows = connection.execute(select(table.c.slug, table.c.anonymous_until, table.c.blind_until).order_by(
         table.c.task_id)).all()
@@ -48,13 +48,13 @@ def published_at(connection: Connection) -> datetime | None:
 
 
 def hidden_in(connection: Connection) -> Hidden:
-    """Return what a public file leaves out, as of when it was published; of a registry's own file nothing."""
+    """Return the embargoes of a public file when it was published; none for a registry's own file."""
     at = published_at(connection)
     return Hidden() if at is None else hidden_at(connection, at)
 
 
 def not_public(connection: Connection) -> list[str]:
-    """Return a sentence for everything in a registry's own file that is not public now; none for a public file."""
+    """Return a sentence for each task with data that is not public now; none for a public file."""
     if published_at(connection) is not None:
         return []
     hidden, table = hidden_at(connection, now()), models.task
@@ -71,7 +71,7 @@ def not_public(connection: Connection) -> list[str]:
 
 
 def next_reveal(connection: Connection) -> datetime | None:
-    """Return when, in UTC, something hidden becomes public without a command; None if nothing will."""
+    """Return when, in UTC, the next embargo ends without a command; None if none will."""
     table, at = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
     ahead = [until for row in rows for until in row if until is not None and at < until]
@@ -94,7 +94,7 @@ def require_scores(connection: Connection, task: str | None) -> None:
 
 
 def until_in_words(until: datetime) -> str:
-    """Say until when something is hidden.
+    """Return in words when an embargo ends.
 
     >>> until_in_words(datetime(2026, 12, 1, 12)), until_in_words(UNTIL_REVEALED)
     ('until 2026-12-01 12:00 UTC', 'until its organisers say otherwise')

@@ -25,8 +25,8 @@ MORE = {  # where a page says more
     "effects": "significance.md#how-large-the-difference-is", "best": "significance.md#ranks-that-hold",
     "ranking": "ranking.md", "items": "tour.md#why-is-it-so", "query": "cookbook.md", "schema": "schema.md",
     "show": "trust.md#registry-show-name", "verify": "trust.md#registry-verify-task", "study": "studies.md",
-    "backup": "trust.md#registry-backup-file", "hide": "organising.md#anonymous-tasks-and-blind-phases",
-    "reveal": "organising.md#anonymous-tasks-and-blind-phases", "init": "durability.md", "list": "metrics.md",
+    "backup": "trust.md#registry-backup-file", "publish": "publish.md", "hide": "publish.md#hide-and-reveal",
+    "reveal": "publish.md#hide-and-reveal", "init": "durability.md", "list": "metrics.md",
 }
 
 
