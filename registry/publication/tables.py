@@ -81,9 +81,10 @@ SCOPE = {
         JOIN public_submission AS s USING (submission_id)""",
     "public_pair": """
         SELECT pair.comparison_id, pair.pair_result_id, pair.submission_a, pair.submission_b,
-            a.position > b.position AS turned, CAST(row_number() OVER (PARTITION BY pair.comparison_id ORDER BY
+            a.position > b.position AS turned, turned AND statistics_a <> statistics_b AS swaps,
+            CAST(row_number() OVER (PARTITION BY pair.comparison_id ORDER BY
                 least(a.position, b.position), greatest(a.position, b.position)) - 1 AS INTEGER) AS position
-        FROM comparison_pair AS pair
+        FROM comparison_pair AS pair JOIN pair_result USING (pair_result_id)
         JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
         JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
     # A result may be shared with a hidden comparison, which was the first to need it.
@@ -251,7 +252,7 @@ TABLES = {
     "comparison_pair": PublicTable(
         "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b)",
         "p_adjusted is_significant is_resolved",
-        {"position": "shown.position", "is_swapped": "t.is_swapped <> turned",
+        {"position": "shown.position", "is_swapped": "t.is_swapped <> swaps",
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(

@@ -168,6 +168,7 @@ def _unwritable(error: OSError) -> StoreError:
 
 def main(database: str, output: str, *options: str) -> None:
     """Write a snapshot and print its next reveal; an error goes to stderr, and its exit code is the process's."""
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # DuckDB imports it, and nothing here needs it
     try:
         reveal = write_snapshot(Path(database), Path(output), private="--private" in options,
                                 sources="--sources" in options)

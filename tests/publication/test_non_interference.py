@@ -13,10 +13,8 @@ from registry.store.database import Database
 from tests.conftest import ROOT
 
 SALTED = re.compile(r"salted-sha256:[0-9a-f]{64}")
-# A salted digest, of which signatures have eight digits, depends on what is hidden, and nobody can confirm a guess by it.
+# Salted digests, of which signatures have eight digits, depend on what is hidden, and confirm no guess at it.
 IN_SIGNATURE = re.compile(r"(gold|id):[0-9a-f]{8}")
-SEED = "seed = 1"
-
 
 class SampleTask:
     """A sample task, of which some files and names can be changed; `names` has the new name of each system."""
@@ -73,9 +71,8 @@ REWRITTEN = {"stance": swap_labels, "entities": swap_types, "translation": repla
 def dump(path):
     """Every table of a public file in the order of its rows; times as ranks, salted digests without their digits."""
     with duckdb.connect(str(path), read_only=True) as connection:
-        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()]
         found = {}
-        for table in tables:
+        for (table,) in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall():
             cursor = connection.execute(f'FROM "{table}"')
             columns = [column[0] for column in cursor.description]
             found[table] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
@@ -102,8 +99,9 @@ def published(registry, tmp_path):
         with duckdb.connect(str(database)) as connection:
             for n, name in enumerate(order):
                 connection.execute("UPDATE system SET pseudonym = ? WHERE name = ?", [f"System {n + 1:02}A", name])
-                connection.execute("UPDATE team SET pseudonym = coalesce(least(pseudonym, $team), $team) WHERE team_id = "
-                                   "(SELECT team_id FROM system WHERE name = $name)",
+                connection.execute("""
+                    UPDATE team SET pseudonym = coalesce(least(pseudonym, $team), $team)
+                    WHERE team_id = (SELECT team_id FROM system WHERE name = $name)""",
                                    {"team": f"Pseudonym {n + 1:02}", "name": name})
         output = tmp_path / f"{task.folder.name}.duckdb"
         publish(Database(database), output, sources=True)

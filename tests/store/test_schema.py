@@ -16,7 +16,7 @@ from registry.store.rows import driver_of
 from registry.store.session import create
 from tests.conftest import ROOT
 
-PINNED = ("0021", "sha256:43b8f32ab107ab746f4dd2b7c02b219c472852810215a055da50fc53d065a44e")
+PINNED = ("0022", "sha256:b28f623bfb64b3b8ccef3b1ac4184e00408c5eda1ba68b56928a4f489ffc60a2")
 CHANGED = """
 the schema (tables, views, macros or comments) has changed, and so must its revision, because registries of the old one
 cannot be opened any more. Until release 0.2.0: give `REVISION` in registry/store/schema.py the next number, and put
@@ -143,7 +143,7 @@ def test_every_view_can_be_selected_and_says_what_it_claims(as_made, view):
 
 @pytest.mark.parametrize("tables", [
     [], ["CREATE TABLE t (a INT)"],
-    ["CREATE TABLE alembic_version (version_num VARCHAR)", "INSERT INTO alembic_version VALUES ('0021')"]])
+    ["CREATE TABLE alembic_version (version_num VARCHAR)", "INSERT INTO alembic_version VALUES ('0022')"]])
 def test_another_database_is_not_a_registry(tmp_path, tables):
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
         for statement in tables:

@@ -181,12 +181,20 @@ def _elsewhere(connection: Connection) -> dict[str, str]:
     return found
 
 
-def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[Fault]:
-    """Hold the stored comparisons against those that were made again."""
+def compare_results(connection: Connection, chosen: Sequence[int], *, is_reordered: bool = False) -> Iterator[Fault]:
+    """Hold the stored comparisons against those that were made again.
+
+    Args:
+        connection: To a copy of the registry.
+        chosen: The ids of the comparisons.
+        is_reordered: Whether systems with equal scores may stand in another order than when intervals were computed,
+            which changes last digits.
+    """
     ids = ", ".join(map(str, chosen)) or "NULL"
     names: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
         "SELECT digest, split_part(signature, '|', -1) FROM stored_comparison")))
     elsewhere = _elsewhere(connection)
+    usual = "systems in another order" if is_reordered else ""
     of_both = f"""digest IN (SELECT digest FROM comparison)
         AND digest IN (SELECT digest FROM stored_comparison WHERE comparison_id IN ({ids}))"""  # noqa: S608
     for what, query, keys in (
@@ -196,4 +204,4 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
             ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
         before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
         for digest, found in differences(connection, before, after, keys).items():
-            yield from summarized(what, names[digest], found, elsewhere=elsewhere.get(digest, ""))
+            yield from summarized(what, names[digest], found, elsewhere=elsewhere.get(digest, usual))

@@ -74,7 +74,9 @@ def _ratio(m: Ints, n: Ints) -> Floats:
     with np.errstate(divide="ignore"):
         end = np.minimum(1, 2 * _DROP / (linear + np.sqrt(linear * linear + 4 * _DROP * bend)))
     w = end * nodes[:, None]
-    return np.where(n == 0, 1.0, m * end * (weights @ np.exp(fall * np.log1p(-w) + bend * np.log1p(-w * w))))
+    # Not a product of matrices, whose sums depend on a pair's place among others in their last bit.
+    sums = (weights[:, None] * np.exp(fall * np.log1p(-w) + bend * np.log1p(-w * w))).sum(axis=0)
+    return np.where(n == 0, 1.0, m * end * sums)
 
 
 @cache

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import InputError, UnknownNameError, counted
+from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.provenance import parse_signature
+from registry.store.embargoes import published_at
 from registry.store.rows import selected
 
 Row = dict[str, Any]
@@ -77,7 +78,13 @@ def history(connection: Connection, name: str) -> list[Section]:
 
 
 def head(connection: Connection) -> list[Section]:
-    """The last entry of the log, whose hash stands for all of it."""
+    """The last entry of the log, whose hash stands for all of it.
+
+    Raises:
+        MismatchError: The log is that of a public file, which is redacted.
+    """
+    if published_at(connection) is not None:
+        raise MismatchError("the log of a public file is redacted and has no head; ask for that of the registry itself")
     return [Section("head of the log", selected(
         connection, 'SELECT event_id AS entry, "at", hash FROM event ORDER BY event_id DESC LIMIT 1'))]
 

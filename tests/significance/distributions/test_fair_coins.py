@@ -90,3 +90,12 @@ def test_tails_do_not_depend_on_how_many_are_integrated_at_once():
     n = np.arange(1, 9000)
     m = n - n // 3
     assert log_tail(m, n)[-1] == log_tail(m[-1:], n[-1:])[0]
+
+
+def test_a_pair_has_the_same_bits_wherever_it_stands_among_others():
+    rng = np.random.default_rng(3)
+    for_a, for_b = rng.integers(0, 200, (2, 999))
+    every = log_coins(for_a, for_b, "two-sided")
+    for _ in range(20):
+        some = rng.permutation(999)[:rng.integers(1, 1000)]
+        assert np.array_equal(log_coins(for_a[some], for_b[some], "two-sided"), every[some])
