@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -59,8 +60,9 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                                  path=database.named)
             _choose(connection, tasks, at, with_sources=sources)
             _copy(connection, path, at)
-            log, totals = public_log(connection), list(sum_statistics(connection))
             manifests = list(_past_manifests(connection))
+            log = public_log(connection, {row["digest"] for row in manifests})
+            totals = list(sum_statistics(connection))
         with public.writing() as connection:
             insert_many(connection, models.event, log)
             insert_many(connection, models.statistic_total, totals)
@@ -143,12 +145,15 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Give the normal forms of manifests that tasks had before, by which past boards are read."""
-    slugs = set(connection.exec_driver_sql("SELECT slug FROM public_task").scalars())
+    """Yield the normal forms of a task's manifests, by which past boards are read.
+
+    A manifest of before the task was anonymous may name a participant as its candidate, and is not published.
+    """
+    is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     given = set[str]()
     for entry in entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
-        if entry.subject not in slugs or normalized in given or not normalized:
+        if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue
         if sources.is_kept(connection, normalized):
             content = sources.fetch(connection, normalized)
@@ -160,7 +165,8 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
                 continue
         else:
             continue
-        if digest(content) == normalized:
+        candidate = json.loads(content).get("significance", {}).get("candidate")
+        if digest(content) == normalized and not (is_anonymous[entry.subject] and candidate):
             given.add(normalized)
             yield {"digest": normalized, "name": f"normalized manifest of {entry.subject}", "n_bytes": len(content),
                    "content": zlib.compress(content)}

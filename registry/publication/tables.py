@@ -246,9 +246,12 @@ TABLES = {
     "pair_interval": PublicTable(
         "pair_interval AS t JOIN public_result USING (pair_result_id)", "low high"),
     "comparison_pair": PublicTable(
-        "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b)",
+        "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b) "
+        "JOIN pair_result AS result ON result.pair_result_id = t.pair_result_id",
         "p_adjusted is_significant is_resolved",
-        {"position": "shown.position", "is_swapped": "t.is_swapped <> turned",
+        # The same statistics have one direction only.
+        {"position": "shown.position",
+         "is_swapped": "result.statistics_a <> result.statistics_b AND t.is_swapped <> turned",
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from registry.cli.app import app
 from registry.store import views
+from registry.store.completions import completions
 from registry.store.files import opening
 from registry.store.files.opening import CONFIG
-from registry.store.hiding.completions import completions
 from tests.label_tasks import LabelTask
 from tests.thorough import keep_each
 

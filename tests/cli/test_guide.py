@@ -79,8 +79,6 @@ def test_options_of_a_long_command_are_in_groups():
     (("study", "board"), "did you mean `registry board`?"), (("study", "powr"), "`registry study power`"),
     (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
     (("board", "--zzz"), "'registry board -h'"),
-    (("board", "--organiser"), "`registry --organiser board ...`"),
-    (("--orgniser",), "(Possible options: --organiser)"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
     (("run",), "`registry new TASK --from"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):

@@ -35,8 +35,8 @@ SELECT
         WHEN (asked.alternative = 'greater') <> p.is_swapped THEN 'greater' ELSE 'less'
     END AS alternative, p.p_adjusted, p.is_significant, p.is_resolved, r.method, r.log10_p, r.p_low, r.p_high, r.n_units,
     r.n_discordant, r.resamples, r.statistic, if(p.is_swapped, -r.favours, r.favours) AS favours, r.note, p.is_swapped,
-    item_digest(if(p.is_swapped, of_b.digest, of_a.digest)) AS statistics_a,
-    item_digest(if(p.is_swapped, of_a.digest, of_b.digest)) AS statistics_b
+    if(p.is_swapped, of_b.digest, of_a.digest) AS statistics_a,
+    if(p.is_swapped, of_a.digest, of_b.digest) AS statistics_b
 FROM comparison_pair AS p
 JOIN released_board AS b USING (comparison_id)
 JOIN pair_result AS r USING (pair_result_id)

@@ -57,7 +57,7 @@ def test_what_is_shown_is_the_ladder_alone_and_stays_and_is_verified(task, regis
 
 def _verified(db):
     """What does not follow is found; what a purge has blanked is not missed."""
-    with Database(db, organiser=True).writing() as connection:
+    with Database(db).writing() as connection:
         assert list(verify_ladders(connection)) == []
         first, *_, last = connection.exec_driver_sql(
             "SELECT event_id, details FROM event WHERE action = 'ladder' ORDER BY event_id").all()

@@ -8,9 +8,9 @@ import sys
 import pytest
 from hypothesis import settings
 
+from registry.store import pseudonyms
 from registry.store.backup import unreadable
 from registry.store.database import Database
-from registry.store.hiding import pseudonyms
 from registry.store.log.history import head
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
