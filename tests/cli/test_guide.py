@@ -114,7 +114,7 @@ def test_commands_options_and_choices_are_completed():
 
 
 @pytest.mark.slow
-def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, scored):
+def test_names_come_from_the_registry(task, scored):
     assert values("board", "") == []
     task.systems["-x"] = task.systems["b"]
     scored(task)
@@ -126,11 +126,6 @@ def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, sco
     assert len(values("show", "")) == 1
     for names in (("pairs", "small", "-s", ""), ("purge", "small", "")):
         assert values(*names) == ["a", "b", "c"]
-    registry("hide", "small")
-    for names in (("pairs", "small", "-s", ""), ("purge", "small", ""), ("pairs", "-s", ""), ("withdraw", ""),
-                  ("show", "")):
-        assert values(*names) == []
-    assert values("board", "small", "-m", "") == ["acc"]
 
 
 @pytest.mark.slow
