@@ -115,7 +115,8 @@ def _copy(connection: Connection, path: Path, at: datetime) -> None:
     is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
-            driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT t.{name}_id AS old, "  # noqa: S608
+            stored = table.changed.get(f"{name}_id", f"t.{name}_id")
+            driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT {stored} AS old, "  # noqa: S608
                            f"CAST(row_number() OVER (ORDER BY {table.order}) AS INTEGER) AS new "
                            f"FROM {table.rows} WHERE {table.where}")
     for name, table in TABLES.items():

@@ -112,14 +112,14 @@ class Commands:
 
 
 def build_secret_registry(folder):
-    """Build a registry of secrets that was compared twice and has a study and a purged team; return its commands."""
+    """Build a registry of secrets with past boards, a study and a purged team; return its commands."""
     commands = Commands(folder)
     manifest = write_task(folder / "task")
     commands("run", manifest, "--actor", "Gundelrebe")
     file = Path(folder / "task" / TEAMS[0] / f"{SYSTEMS[0]}.test.tsv")
-    for team in (TEAMS[1], "Purgatorio"):
-        commands("submit", "small", file, "--system", SYSTEMS[1], "--team", team, "--test-set", "test",
-                 "--version", "Wurzelfach2", "--actor", "Gundelrebe", "--run")
+    submit = ("submit", "small", file, "--system", SYSTEMS[1], "--test-set", "test", "--version", "Wurzelfach2")
+    commands(*submit, "--team", "Purgatorio", "--run")
     commands("purge", "small", "Purgatorio", "--reason", "asked for it", "--actor", "Gundelrebe")
+    commands(*submit, "--team", TEAMS[1], "--actor", "Gundelrebe", "--run")
     commands("study", "correlation", "small")
     return commands
