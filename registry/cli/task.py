@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.cli.board import read_boards
 from registry.cli.console import say, say_all, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.guide import names
@@ -73,6 +72,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
 
 def _public_boards(db: Path | None, task: str) -> list[Leaderboard]:
     """Read the boards of a task as they are public; none while its scores are hidden, which is said."""
+    from registry.cli.board import read_boards
     from registry.leaderboards.stored import BOARD_PAIRS
 
     with private_database(db, public=True).reading() as connection:
