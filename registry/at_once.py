@@ -52,7 +52,7 @@ class Job:
         how: Who computes.
         tell: Called with what is told, in sentences; warnings begin with `warning: `, notes with `note: `.
         pairs: What is read of pairs beside the decisions.
-        public: Whether what is told is for everybody: in a blind phase nothing that depends on scores.
+        public: Whether messages are for everybody, and so show no hidden names and nothing that hidden scores imply.
     """
 
     database: Database
@@ -61,6 +61,16 @@ class Job:
     tell: Tell
     pairs: Sequence[str] = BOARD_PAIRS
     public: bool = False
+
+
+class Shown(NamedTuple):
+    """What messages may show: names of participants, and what depends on scores."""
+
+    names: bool = True
+    scores: bool = True
+
+
+_EVERYTHING = Shown()
 
 
 class BroughtUp(NamedTuple):
@@ -148,17 +158,20 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
             done = compare(session.connection, journal, row, request, vetted)
             return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
 
-        shows_scores, hidden = tells_scores(session.connection, ingest.slug, public=job.public), not_public(
-            session.connection)
+        shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
+        hidden = not_public(session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
     done, boards = found or computed(job.database, journal, compared)
-    _tell(job.tell, result_sentences(scored, done, scores=shows_scores))
+    _tell(job.tell, result_sentences(scored, done, shown))
     return BroughtUp(ingest.slug, scored, done, boards, hidden, journal.changed)
 
 
-def tells_scores(connection: Connection, task: str, *, public: bool) -> bool:
-    """Say whether messages may depend on scores: to the `public` not while these are hidden."""
-    return not (public and task in hidden_at(connection, now()).blind)
+def shown_in_messages(connection: Connection, task: str, *, public: bool) -> Shown:
+    """Return what messages about a task may show; `public` messages show nothing that is hidden now."""
+    if not public:
+        return Shown()
+    hidden = hidden_at(connection, now())
+    return Shown(task not in hidden.anonymous, task not in hidden.blind)
 
 
 def _tell(tell: Tell, sentences: Iterable[str]) -> None:
@@ -166,13 +179,14 @@ def _tell(tell: Tell, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def applied_sentences(applied: Applied, *, scores: bool = True) -> Iterator[str]:
-    """Say what was brought in; without `scores` nothing that tells how good a submission is."""
-    remarks = [remark for remark in applied.remarks if scores or remark.category not in OF_SCORES]
-    for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
-        yield f"warning: {warning}"
-    for note in applied.notes:
-        yield f"note: {note}"
+def applied_sentences(applied: Applied, shown: Shown = _EVERYTHING) -> Iterator[str]:
+    """Say what was brought in; warnings and notes name submissions and their files."""
+    if shown.names:
+        remarks = [remark for remark in applied.remarks if shown.scores or remark.category not in OF_SCORES]
+        for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
+            yield f"warning: {warning}"
+        for note in applied.notes:
+            yield f"note: {note}"
     if applied.drawn_seed is not None:
         yield f"no seed was given: drew {applied.drawn_seed}, kept with the task"
     changes = Counter(applied.changes.values())
@@ -183,12 +197,12 @@ def applied_sentences(applied: Applied, *, scores: bool = True) -> Iterator[str]
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
 
 
-def result_sentences(scored: Scored | None = None, compared: Compared | None = None, *,
-                     scores: bool = True) -> Iterator[str]:
-    """Say what was computed; without `scores` no warnings and notes, which may tell of them."""
+def result_sentences(scored: Scored | None = None, compared: Compared | None = None,
+                     shown: Shown = _EVERYTHING) -> Iterator[str]:
+    """Say what was computed; warnings and notes may name submissions and depend on scores."""
     if scored is not None and scored.computed:
         yield f"scores: {scored.computed} computed, {scored.unchanged} there already"
-    if compared is not None and scores:
+    if compared is not None and all(shown):
         yield from (f"warning: {warning}" for warning in compared.warnings)
         yield from (f"note: {note}" for note in compared.notes)
     if compared is not None and compared.made:

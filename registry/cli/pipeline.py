@@ -36,8 +36,8 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 def bring_up(database: Database, manifest: Path, root: Path | None, how: Execution, actor: str | None, *,
              dry_run: bool = False, public: bool = False) -> BroughtUp:
-    """Apply, score and compare what a manifest declares; `public`: say nothing of scores that are hidden."""
-    from registry.at_once import Job, applied_sentences, applying, evaluated, tells_scores
+    """Apply, score and compare what a manifest declares; `public`: say nothing that is hidden."""
+    from registry.at_once import Job, applied_sentences, applying, evaluated, shown_in_messages
     from registry.store.log.journal import Journal
 
     task, content = resolved(manifest, root)
@@ -45,7 +45,7 @@ def bring_up(database: Database, manifest: Path, root: Path | None, how: Executi
 
     def bring(session: Session) -> Ingest:
         ingest, applied = applying(session, journal, task, content, how.progress)
-        say_all(applied_sentences(applied, scores=tells_scores(session.connection, ingest.slug, public=public)))
+        say_all(applied_sentences(applied, shown_in_messages(session.connection, ingest.slug, public=public)))
         return ingest
 
     return evaluated(Job(database, journal, how, say, public=public), bring, create=True, dry_run=dry_run)

@@ -6,7 +6,7 @@ Public entries have no hash, because the hash of an entry covers private data.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -47,11 +47,12 @@ _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 _Found = tuple[int, dict[str, Any], dict[str, Any]]  # an entry: its stored id, its details, its other columns
 
 
-def public_log(connection: Connection) -> list[dict[str, Any]]:
+def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
     """Return the rows of a public file's table `event`, in their order.
 
     Args:
         connection: To the registry's own file, with the temporary tables of a publication.
+        manifests: The digests of published manifests; another one would confirm a guess at what its manifest names.
     """
     names = dict(map(tuple, connection.execute(_NAMES)))
     compared = set(connection.execute(_DIGESTS).scalars())
@@ -67,7 +68,8 @@ def public_log(connection: Connection) -> list[dict[str, Any]]:
             continue
         is_named = not (row.is_anonymous and row.action in _OF_SUBMISSIONS)
         details = {key: said[key] for key in _DETAILS[row.action]
-                   if key in said and (is_named or row.action == "ladder")}
+                   if key in said and (is_named or row.action == "ladder")
+                   and (key != "normalized" or said[key] in manifests)}
         if row.action == "gold" and "digest" in details:
             details["digest"] = golds.get((row.subject, said["digest"]), "")
         found.append((row.event_id, details, {

@@ -59,8 +59,9 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                                  path=database.named)
             _choose(connection, tasks, at, with_sources=sources)
             _copy(connection, path, at)
-            log, totals = public_log(connection), list(sum_statistics(connection))
             manifests = list(_past_manifests(connection))
+            log = public_log(connection, {row["digest"] for row in manifests})
+            totals = list(sum_statistics(connection))
         with public.writing() as connection:
             insert_many(connection, models.event, log)
             insert_many(connection, models.statistic_total, totals)
@@ -113,7 +114,8 @@ def _copy(connection: Connection, path: Path, at: datetime) -> None:
     is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
-            driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT t.{name}_id AS old, "  # noqa: S608
+            stored = table.changed.get(f"{name}_id", f"t.{name}_id")
+            driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT {stored} AS old, "  # noqa: S608
                            f"CAST(row_number() OVER (ORDER BY {table.order}) AS INTEGER) AS new "
                            f"FROM {table.rows} WHERE {table.where}")
     for name, table in TABLES.items():
@@ -143,12 +145,15 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield the normal forms of the manifests of tasks, which past boards need."""
-    anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task")))
+    """Yield the normal forms of a task's manifests, by which past boards are read.
+
+    A manifest of before the task was anonymous may name a participant as its candidate, and is not published.
+    """
+    is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     given = set[str]()
     for entry in entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
-        if entry.subject not in anonymous or normalized in given or not normalized:
+        if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue
         if sources.is_kept(connection, normalized):
             content = sources.fetch(connection, normalized)
@@ -160,8 +165,8 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
                 continue
         else:
             continue
-        names_candidate = json.loads(content)["significance"].get("candidate") is not None
-        if digest(content) == normalized and not (names_candidate and anonymous[entry.subject]):
+        candidate = json.loads(content).get("significance", {}).get("candidate")
+        if digest(content) == normalized and not (is_anonymous[entry.subject] and candidate):
             given.add(normalized)
             yield {"digest": normalized, "name": f"normalized manifest of {entry.subject}", "n_bytes": len(content),
                    "content": zlib.compress(content)}

@@ -80,21 +80,22 @@ SCOPE = {
             FROM standing JOIN public_comparison USING (comparison_id))
         JOIN public_submission AS s USING (submission_id)""",
     "public_pair": """
-        SELECT pair.comparison_id, pair.pair_result_id, pair.submission_a, pair.submission_b,
-            a.position > b.position AS turned, turned AND statistics_a <> statistics_b AS swaps,
+        SELECT pair.comparison_id, pair.pair_result_id, 2 * pair.pair_result_id + has_gold::INTEGER AS result_key,
+            has_gold, pair.submission_a, pair.submission_b, a.position > b.position AS turned,
             CAST(row_number() OVER (PARTITION BY pair.comparison_id ORDER BY
                 least(a.position, b.position), greatest(a.position, b.position)) - 1 AS INTEGER) AS position
-        FROM comparison_pair AS pair JOIN pair_result USING (pair_result_id)
+        FROM comparison_pair AS pair JOIN public_comparison USING (comparison_id)
         JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
         JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
-    # A result may be shared with a hidden comparison, which was the first to need it.
+    # A result may be shared with a hidden comparison, which was the first to need it. One that a task with gold shares
+    # with a task that withholds it is published twice: else the two would be seen to have the same statistics.
     "public_result": """
-        SELECT pair_result_id, min([comparison_id, public_pair.position]) AS place, min(run_id) AS run_id,
-            bool_and(has_gold) AS has_gold
-        FROM public_pair JOIN comparison USING (comparison_id) JOIN public_comparison USING (comparison_id)
-        GROUP BY pair_result_id""",
+        SELECT pair_result_id, result_key, has_gold, min([comparison_id, public_pair.position]) AS place,
+            min(run_id) AS run_id
+        FROM public_pair JOIN comparison USING (comparison_id) GROUP BY ALL""",
     "public_tested": """
-        SELECT tested_statistics_id, min(list_append(place, side)) AS place, bool_and(has_gold) AS has_gold
+        SELECT tested_statistics_id, 2 * tested_statistics_id + has_gold::INTEGER AS tested_key, has_gold,
+            min(list_append(place, side)) AS place
         FROM (
             SELECT unnest([statistics_a, statistics_b]) AS tested_statistics_id, unnest([0, 1]) AS side, public_result.*
             FROM pair_result JOIN public_result USING (pair_result_id))
@@ -131,10 +132,10 @@ class PublicTable:
     """The published part of one table.
 
     Attributes:
-        rows: The SQL after FROM that selects the rows; `t` is the table itself.
-        kept: The columns that are copied. Columns of ids need no entry: they get new ids.
-        changed: SQL that replaces the values of other columns.
-        order: The order in which rows get new ids; empty if the table has none.
+        rows: The rows that are published: what follows FROM, where the table itself is called `t`.
+        kept: The columns that are published as they are stored; ids are, too, as new numbers.
+        changed: What is published in place of other columns; for ids the stored id that gets a new number.
+        order: By what the rows get new ids.
         where: A condition on the rows.
     """
 
@@ -238,21 +239,29 @@ TABLES = {
     "pair_result": PublicTable(
         "pair_result AS t JOIN public_result AS shown USING (pair_result_id)",
         "method difference p_value log10_p p_low p_high ci_low ci_high n_units n_discordant resamples statistic "
-        "favours note", {"run_id": "shown.run_id"}, order="shown.place"),
+        "favours note",
+        {"pair_result_id": "shown.result_key", "run_id": "shown.run_id",
+         "statistics_a": "2 * t.statistics_a + shown.has_gold::INTEGER",
+         "statistics_b": "2 * t.statistics_b + shown.has_gold::INTEGER"}, order="shown.place"),
     "tested_statistics": PublicTable(
         "tested_statistics AS t JOIN public_tested AS shown USING (tested_statistics_id)",
-        "", {"digest": "if(has_gold, t.digest, 'withheld ' || row_number() OVER (ORDER BY place))"},
+        "", {"tested_statistics_id": "shown.tested_key",
+             "digest": "if(has_gold, t.digest, 'withheld ' || row_number() OVER (ORDER BY place))"},
         order="shown.place"),
     "pair_request": PublicTable(
         "pair_request AS t JOIN (SELECT pair_request_id, min(shown.place) AS place FROM pair_result "
         "JOIN public_result AS shown USING (pair_result_id) GROUP BY ALL) AS shown USING (pair_request_id)",
         "metric test alternative resamples seed interval confidence runs", order="shown.place"),
     "pair_interval": PublicTable(
-        "pair_interval AS t JOIN public_result USING (pair_result_id)", "low high"),
+        "pair_interval AS t JOIN public_result AS shown USING (pair_result_id)", "low high",
+        {"pair_result_id": "shown.result_key"}),
     "comparison_pair": PublicTable(
-        "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b)",
+        "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b) "
+        "JOIN pair_result AS result ON result.pair_result_id = t.pair_result_id",
         "p_adjusted is_significant is_resolved",
-        {"position": "shown.position", "is_swapped": "t.is_swapped <> swaps",
+        # The same statistics have one direction only.
+        {"position": "shown.position", "pair_result_id": "shown.result_key",
+         "is_swapped": "result.statistics_a <> result.statistics_b AND t.is_swapped <> turned",
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(

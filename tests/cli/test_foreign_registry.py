@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from registry.cli.app import app
 from registry.store import views
+from registry.store.completions import completions
 from registry.store.files import opening
 from registry.store.files.opening import CONFIG
-from registry.store.hiding.completions import completions
 from tests.label_tasks import LabelTask
 from tests.thorough import keep_each
 
@@ -31,8 +31,8 @@ COMMANDS = {  # every command, with what it is given
     "items": [("small", "show", "i03"), ("small", "hard")], "query": [("FROM team",), ("FROM leaderboard",)],
     "show": [("small/test/ann/ann",), ("run:1",)], "list": [("tasks",), ("teams",), ("submissions",), ("runs",)],
     "effects": [("small",)], "best": [("small",)], "ranking": [("small",)], "study": [("threshold", "small")],
-    "schema": [()], "release": [("small", "-o", "released", "--sources"), ("small", "-o", "released.duckdb")],
-    "verify": [()], "backup": [("copy.duckdb",)], "init": [()],
+    "schema": [()], "release": [("small", "-o", "released", "--sources")],
+    "publish": [("-o", "public.duckdb", "--sources")], "verify": [()], "backup": [("copy.duckdb",)], "init": [()],
     "run": [("task/task.toml",)], "apply": [("task/task.toml",)], "score": [("small",)], "compare": [("small",)],
     "check": [("task/systems/bob.tsv", "--task", "small")],
     "submit": [("small", "task/systems/bob.tsv", "--system", "new")],
@@ -40,7 +40,8 @@ COMMANDS = {  # every command, with what it is given
     "amend": [("small/test/ann/ann", "--kind", "baseline", "--reason", "asked")],
     "hide": [("small",)], "reveal": [("small",)], "purge": [("small", "bob", "--reason", "asked")],
 }
-READING = {"board", "pairs", "items", "query", "show", "effects", "page", "verify"}  # which ask the most of a registry
+READING = {  # which ask the most of a registry
+    "board", "pairs", "items", "query", "show", "effects", "page", "publish", "verify"}
 WITHOUT = {"quick", "new", "import", "task-pack", "serve", "completion"}  # they open no registry, or until they end
 
 

@@ -79,8 +79,6 @@ def test_options_of_a_long_command_are_in_groups():
     (("study", "board"), "did you mean `registry board`?"), (("study", "powr"), "`registry study power`"),
     (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
     (("board", "--zzz"), "'registry board -h'"),
-    (("board", "--organiser"), "`registry --organiser board ...`"),
-    (("--orgniser",), "(Possible options: --organiser)"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
     (("run",), "`registry new TASK --from"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):
@@ -116,7 +114,7 @@ def test_commands_options_and_choices_are_completed():
 
 
 @pytest.mark.slow
-def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, scored):
+def test_names_come_from_the_registry(task, scored):
     assert values("board", "") == []
     task.systems["-x"] = task.systems["b"]
     scored(task)
@@ -128,11 +126,6 @@ def test_names_come_from_the_registry_and_hidden_ones_do_not(registry, task, sco
     assert len(values("show", "")) == 1
     for names in (("pairs", "small", "-s", ""), ("purge", "small", "")):
         assert values(*names) == ["a", "b", "c"]
-    registry("hide", "small")
-    for names in (("pairs", "small", "-s", ""), ("purge", "small", ""), ("pairs", "-s", ""), ("withdraw", ""),
-                  ("show", "")):
-        assert values(*names) == []
-    assert values("board", "small", "-m", "") == ["acc"]
 
 
 @pytest.mark.slow

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from registry.identity import digest
+from registry.publication.publish import published
+from registry.store.database import Database
 from tests.evaluation.stored import query
 from tests.label_tasks import LabelTask
 
@@ -138,8 +140,9 @@ submit = [{ file = "run", system = "ours" }]
         "actor:", "  team: \\x1b[31mMine")]}
     assert "team: " in registry("show", "t/test/ours/ours@1").stdout
     registry("hide", "t")
-    (hidden,) = registry("list", "submissions", "--format", "json").json
-    told = registry("show", f"t/test/{hidden['team']}/{hidden['system']}", "--format", "json").json
+    with published(Database(Path("registry.duckdb"))) as public:
+        (hidden,) = registry("list", "submissions", "--format", "json", "--db", public.path).json
+    told = registry("show", f"t/test/{hidden['team']}/{hidden['system']}", "--format", "json", "--public").json
     assert "submission" in told[0]
     assert "ir_metadata" not in str(told)
-    assert "Mine" in registry("--organiser", "show", "t/test/ours/ours").stdout
+    assert "Mine" in registry("show", "t/test/ours/ours").stdout

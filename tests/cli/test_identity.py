@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.cli.secret_task import hits
 from tests.evaluation.stored import query
+from tests.publication.secret_task import hits
 
 FACTS = {"description": "What a tagger says of itself", "paper": "https://example.org/p", "code": "https://example.org/c",
          "licence": "MIT", "size": 7_000_000_000, "cost": 0.25}

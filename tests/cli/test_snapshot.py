@@ -1,4 +1,4 @@
-"""A command reads at one moment what it shows: it opens the database once, and parses the manifest once."""
+"""A command reads at one moment what it shows, and parses the manifest once."""
 
 import pytest
 
@@ -27,6 +27,9 @@ def counted(monkeypatch, scored, task):
     return times
 
 
+WITH_AVERAGES = ("page", "site", "--wide")  # whether these are kept is asked of the database in between
+
+
 @pytest.mark.parametrize("command", [
     ("board",), ("board", "--wide"), ("board", "--ranks", "bootstrap"), ("pairs",), ("pairs", "--wide"),
     ("page", "small", "-o", "page.html", "--items", "3"), ("site", "-o", "site", "--items", "3"),
@@ -35,8 +38,9 @@ def counted(monkeypatch, scored, task):
     ("items", "small", "disagree"), ("items", "small", "show", "i1"),
 ], ids=" ".join)
 def test_a_command_reads_once_what_it_shows(registry, counted, command):
+    """It opens the database once more before, for what is not public."""
     registry(*command)
-    assert counted["opened"] == 1
+    assert counted["opened"] == 2 + any(part in WITH_AVERAGES for part in command)
     assert stored_manifest.cache_info().misses <= 1
 
 
@@ -45,4 +49,4 @@ def test_two_states_of_one_database_are_read_at_once(registry, counted):
                      sorted({row["signature"] for row in registry("board", "--format", "json").json}))
     counted["opened"] = 0
     registry("diff", first, second, exit_code=4)  # of two boards
-    assert counted["opened"] == 1
+    assert counted["opened"] == 2, "for what is not public, and for both boards"

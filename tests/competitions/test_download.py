@@ -70,7 +70,7 @@ def answers(task, wrong=()):
 
 
 def stored():
-    with Database(Path("registry.duckdb"), organiser=True).reading() as connection:
+    with Database(Path("registry.duckdb")).reading() as connection:
         return connection.exec_driver_sql("""
             SELECT team.name AS team, version, late, attributes, test_set.name AS test_set FROM submission
             JOIN system USING (system_id) JOIN team USING (team_id) JOIN test_set USING (test_set_id)
@@ -181,18 +181,3 @@ def test_hostile_downloads_are_refused_and_leave_nothing(scored, task, bring, re
         refused(told, {"a.tsv": good}, f"submissions={name}")
     refused("nothing says which", {"a.tsv": good}, "take=leaderboard")
     assert "--task" in registry("import", "codabench", tmp_path / "bulk_submissions.zip", exit_code=3).stderr
-
-
-def test_a_refused_submission_of_an_anonymous_task_is_not_named(scored, task, bring):
-    task.extra = "[board]\nanonymous = true\n"
-    scored(task)
-    competition = Competition()
-    competition.add("Verysecret", {"a.tsv": answers(task)[6:]})
-    said = bring(competition, exit_code=3).stderr
-    assert "a submission that is not in the registry: item 'i0': there is no answer to it" in said
-    competition.files = {"x_Verysecret.zip": b""}
-    assert "names participants; `registry --organiser import`" in bring(competition, exit_code=3).stderr
-    competition.files.clear()
-    competition.add("Verysecret", {"a.tsv": answers(task)})
-    assert "Verysecret" not in bring(competition).stderr
-    assert len(stored()) == 1

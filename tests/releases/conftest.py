@@ -3,7 +3,7 @@
 import pytest
 
 from registry.releases.writing import write_release
-from tests.releases.released import made
+from tests.releases.released import made, release
 
 
 @pytest.fixture(scope="package")
@@ -23,5 +23,5 @@ def whole(registry_of_all, tmp_path_factory):
 def held(tmp_path_factory):
     """A release of the same task whose manifest withholds the gold."""
     folder = tmp_path_factory.mktemp("held")
-    write_release(made(folder, gold=False), "small", folder / "small")
+    release(made(folder, gold=False), folder / "small")
     return folder / "small"

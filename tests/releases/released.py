@@ -4,7 +4,9 @@ import duckdb
 from typer.testing import CliRunner
 
 from registry.cli.app import app
+from registry.publication.publish import published
 from registry.releases.verifying import verify_release
+from registry.releases.writing import write_release
 from registry.significance import Execution
 from registry.store.database import Database
 from tests.evaluation.verifying.test_tampering import written
@@ -29,6 +31,12 @@ def made(folder, *, gold=True):
     done = CliRunner().invoke(app, ["run", str(manifest), "--db", str(path)])
     assert done.exit_code == 0, done.output
     return Database(path)
+
+
+def release(database, folder, *, sources=False):
+    """Write a release of what a registry with one task has published."""
+    with published(database, sources=sources) as public:
+        write_release(public, "small", folder, sources=sources)
 
 
 def faults(folder):

@@ -13,8 +13,7 @@ import duckdb
 import pytest
 
 from registry.releases import checksums
-from registry.releases.writing import write_release
-from tests.releases.released import faults, made
+from tests.releases.released import faults, made, release
 
 
 def rewritten(table, select):
@@ -176,7 +175,7 @@ if __name__ == "__main__":
         for held_back, known in ((False, ALTERED), (True, OF_HELD)):
             base = Path(folder) / ("held" if held_back else "whole")
             base.with_suffix(".of").mkdir()
-            write_release(made(base.with_suffix(".of"), gold=not held_back), "small", base, sources=not held_back)
+            release(made(base.with_suffix(".of"), gold=not held_back), base, sources=not held_back)
             for name, alteration in known.items():
                 kinds = found(base, [alteration], Path(folder) / f"{base.name} {name}")
                 print(f"{base.name}: {name}: {'found' if alteration[1] in kinds else 'NOT FOUND'}: "

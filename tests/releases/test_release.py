@@ -11,7 +11,7 @@ from registry.errors import InputError, MismatchError, StoreError
 from registry.releases import checksums
 from registry.releases.writing import write_release
 from registry.store.database import Database
-from tests.releases.released import contents, faults
+from tests.releases.released import contents, faults, release
 
 MARK = "zqlabel"
 def test_a_release_follows_from_itself(whole, held):
@@ -25,7 +25,7 @@ def test_the_same_registry_gives_the_same_bytes(registry_of_all, whole, tmp_path
     assert (tmp_path / "again" / checksums.NAME).read_bytes() == (whole / checksums.NAME).read_bytes()
 
 
-def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, scored, tmp_path):
+def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, scored, tmp_path):
     rename = {"yes": MARK, "no": f"{MARK}2"}
     task.gold = {f"zqitem{n}": rename[label] for n, label in enumerate(task.gold.values())}
     task.documents = {key: f"zqdocument{n}" for n, key in enumerate(task.gold)}
@@ -35,12 +35,12 @@ def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, s
     task.extra = ('[[metric]]\nid = "f1"\nname = "LabelF"\n[release]\ngold = false\n[board]\nrank_late = false\n'
                   '[[submit]]\nfile = "systems/c.tsv"\nsystem = "c"\nlate = true\n')  # which then has no rank
     scored(task)
-    write_release(Database("registry.duckdb"), "small", tmp_path / "held")
+    release(Database("registry.duckdb"), tmp_path / "held")
     assert faults(tmp_path / "held") == []
     assert b"zq" not in contents(tmp_path / "held")
     refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
     assert "these are held back; leave --sources out" in refused
-    registry("release", "small", "--database", "copy.duckdb")
+    registry("publish", "-o", "copy.duckdb")
     assert b"zq" not in Path("copy.duckdb").read_bytes()
     for command in ("board", "pairs"):
         of_both = [registry(command, "small", "--format", "json", "--db", db).json
@@ -48,7 +48,7 @@ def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, s
         for row in (row for rows in of_both for row in rows):
             row.pop("remarks", None)  # which are held back with the gold
         assert of_both[0] == of_both[1]
-    assert "public copy" in registry("verify", "--db", "copy.duckdb").stderr
+    assert "a public file" in registry("verify", "--db", "copy.duckdb").stderr
     with duckdb.connect("copy.duckdb") as connection:
         connection.execute("UPDATE standing SET rank_high = 9")
     registry("verify", "--db", "copy.duckdb", exit_code=4)

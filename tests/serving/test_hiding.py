@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.secret_task import SYSTEMS, hits
+from tests.publication.secret_task import SYSTEMS, hits
 
 ADDRESSES = (
     "/", "/tasks/small", "/api/tasks", "/api/tasks/small/boards", "/api/tasks/small/boards/0/standings",

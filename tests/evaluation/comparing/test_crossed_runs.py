@@ -89,10 +89,11 @@ def test_what_is_not_crossed_is_refused(prompted, registry):
 def test_levels_of_anonymous_submissions_are_numbers(prompted, registry):
     prompted.extra = "[board]\nanonymous = true\n"
     registry("run", patterned(prompted))
-    levels = registry("query", "SELECT DISTINCT factor, level FROM replicate_factor ORDER BY ALL", "--format", "json")
+    levels = registry("query", "SELECT DISTINCT factor, level FROM replicate_factor ORDER BY ALL", "--format", "json",
+                      "--public")
     assert [(r["factor"], r["level"]) for r in levels.json] == [
         ("prompt", "level 1"), ("prompt", "level 2"), ("run", "level 1"), ("run", "level 2"), ("run", "level 3")]
-    (row,) = registry("study", "variance", "small", "--format", "json").json
+    (row,) = registry("study", "variance", "small", "--format", "json", "--public").json
     assert row["system_a"].startswith("System")
 
 

@@ -34,21 +34,6 @@ def test_a_hidden_task_takes_no_manifest_with_a_candidate(many, registry, scored
         assert "significance.candidate names a participant" in registry(command, many.manifest, exit_code=3).stderr
 
 
-@pytest.mark.thorough
-def test_hidden_names_are_in_no_settings_of_earlier_comparisons(many, registry, scored):
-    """Neither of the first time, nor of a task that was hidden and shown before and has its salt."""
-    many.systems["Quillmark"] = many.systems.pop("s1")
-    scored(many)
-    registry("hide", "small")
-    registry("reveal", "small")
-    registry("compare", "--alternative", "greater", "--candidate", "Quillmark")
-    assert "registry compare small" in registry("hide", "small").stderr
-    for table in ("comparison", "run", "task", "event", "latest_comparison", "pairwise"):
-        assert "Quillmark" not in registry("query", f"SELECT * FROM {table}", "--format", "json").stdout, table
-    registry("compare", "small")
-    assert len(registry("board", "--format", "json").json) == 9
-
-
 def test_a_purged_candidate_has_another_name(many, registry, scored):
     many.systems["Quillmark"] = many.systems.pop("s1")
     scored(many)

@@ -7,7 +7,6 @@ import pytest
 
 from registry.evaluation.ingest.mistakes.similar_names import similar_names, skeleton, warnings_about
 from registry.manifest.fields import check_name
-from registry.store.hiding.names import Names
 
 GOLD = "".join(f"i{n}\t{'ab'[n % 2]}\n" for n in range(4))
 MANIFEST = """manifest = 1
@@ -29,8 +28,8 @@ REFUSED = ["As\u200bpen", "Aspen\u200d", "Aspen ", " Aspen", "Aspen\u2060", "\uf
            unicodedata.normalize("NFD", "Aspén")]
 
 
-def told(before, after, names=None):
-    return list(warnings_about(similar_names("small", before, after), names or Names()))
+def told(before, after):
+    return list(warnings_about(similar_names("small", before, after)))
 
 
 @pytest.mark.parametrize("name", ALIKE)
@@ -83,16 +82,6 @@ def test_of_many_pairs_the_first_are_told_and_the_rest_counted():
     assert warnings[-1].startswith("small: 18 more pairs of names")
 
 
-def test_hidden_names_are_told_without_how_they_differ():
-    names = Names({"Aspen": "Team 07", "Аspen": "Team 03"})
-    (warning,) = told({"Aspen": ()}, {"Aspen": (), "Аspen": ()}, names)
-    assert warning == ("small: Team 03 and Team 07: the names of two teams look alike; the same command with "
-                       "`registry --organiser` shows them")
-    (warning,) = told({"Aspen": ()}, {"Aspen": (), "ASPEN": ()}, names)  # which is no participant's, as a baseline's
-    assert warning.startswith("small: Team 07: the names of two teams differ only in letter case; ")
-    assert "spen" not in warning.lower()
-
-
 def write(manifest, *submissions):
     """A task with a submission for each team and system, none of which has another one's answers."""
     Path("gold.tsv").write_text(GOLD)
@@ -123,15 +112,3 @@ def test_check_apply_run_and_submit_tell_it_when_a_name_is_new(registry):
     (found,) = similar(registry(*submit))
     assert "the teams 'Birch' and 'BIRCH' differ only in letter case" in found
     assert similar(registry(*submit)) == []
-
-
-def test_in_an_anonymous_task_no_name_is_told_but_to_organisers(registry):
-    write(MANIFEST + "board.anonymous = true\n", ("Quillmark", "x"), ("Quіllmark", "y"))
-    for command in (("check", "task.toml"), ("apply", "task.toml")):
-        outcome = registry(*command)
-        (found,) = similar(outcome)
-        assert "the names of two teams look alike" in found
-        assert "mark" not in outcome.stderr
-        assert "CYRILLIC" not in outcome.stderr
-    (found,) = similar(registry("--organiser", "check", "task.toml"))
-    assert "U+0456 CYRILLIC SMALL LETTER BYELORUSSIAN-UKRAINIAN I" in found

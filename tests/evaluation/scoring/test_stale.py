@@ -54,15 +54,6 @@ def test_code_that_gives_the_same_changes_nothing_but_who_computed_it(registry, 
     assert "pairs: 0 tested" not in registry("compare").stderr  # nothing to compare either
 
 
-def test_names_and_scores_that_are_hidden_are_not_told(registry, scored, task, changed):
-    scored(task)
-    changed()
-    registry("hide", "small")
-    assert {row["submission"][:5] for row in stale(registry, "--dry-run")} == {"Team "}
-    registry("hide", "small", "--scores")
-    assert stale(registry, "--dry-run") == []
-
-
 @pytest.mark.parametrize("methods", [
     {"score": half},  # of the same statistics
     {"statistics_of_columns": QuotientMetric.statistics_of_columns,  # one item after the other

@@ -103,31 +103,6 @@ def test_what_nobody_can_amend_is_told(task, registry, scored):
     assert "say what to amend" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
 
 
-def test_pseudonyms_are_taken_and_no_name_is_said_that_was_not_given(task, registry):
-    task.systems = {"zzann": task.systems["a"], "zzbob": task.systems["b"]}
-    task.extra = 'version = "zzfinal"\n[board]\nanonymous = true\n'
-    registry("apply", task.write())
-    with Database("registry.duckdb", organiser=True).reading() as connection:
-        team = dict(map(tuple, connection.exec_driver_sql("SELECT name, pseudonym FROM team").all()))
-        of_system = dict(map(tuple, connection.exec_driver_sql("SELECT name, pseudonym FROM system").all()))
-    name = f"small/test/{team['zzann']}/{of_system['zzann']}"
-    told = registry("withdraw", name, "--reason", "asked").stderr
-    assert f"{name}@1 takes part no more" in told
-    assert "zz" not in told
-    assert state(registry, of_system["zzann"])["withdrawn"]
-    told = registry("withdraw", "small/test/zzbob/zzbob", "--reason", "asked").stderr
-    assert "small/test/zzbob/zzbob@1 takes part no more" in told
-    assert not [of for of in ("zzfinal", "zzann", *team.values()) if of in told]
-    told = registry("restore", "small/test/zzbob/zzbop", "--reason", "x", exit_code=3).stderr
-    assert name in told
-    assert "zz" not in told
-    told = registry("purge", "small", "zzanne", "--reason", "x", exit_code=3).stderr
-    assert team["zzbob"] in told
-    assert "zz" not in told.replace("zzanne", "")
-    assert "team is purged-1" in registry("purge", "small", team["zzann"], "--reason", "asked").stderr
-    assert state(registry, of_system["zzbob"])["withdrawn"]
-
-
 MANIFEST = """
 manifest = 1
 [task]

@@ -118,7 +118,6 @@ SQL = {  # by what is altered: how, and what has to be named
     "a comparison that is gone": ("DELETE FROM comparison WHERE comparison_id = 1", "comparison"),
     "a test of all systems": ("UPDATE overall_result SET p_value = 0.001", "overall result"),
     "a study": ("UPDATE study SET result = replace(result, '0', '1')", "study"),
-    "a study whose names are said to be pseudonyms": ("UPDATE study SET is_anonymous = TRUE", "study"),
     "pseudonyms that change places": ("UPDATE team SET pseudonym = (SELECT other.pseudonym FROM team AS other WHERE "
                                       "other.team_id = 3 - team.team_id) WHERE team_id < 3", "pseudonym"),
     "a pseudonym that is a name": ("UPDATE system SET pseudonym = name WHERE system_id = 1", "pseudonym"),
