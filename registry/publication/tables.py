@@ -224,11 +224,11 @@ TABLES = {
     "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),
     "source": PublicTable(
         "source AS t JOIN public_source USING (digest)", "digest n_bytes content",
-        # A file has the name that it was read by first, which may be that of a hidden submission with the same bytes.
-        {"name": "coalesce((SELECT min(name) FROM submission_source JOIN public_submission USING (submission_id) "
-                 "WHERE source_digest = t.digest AND NOT is_nameless AND NOT is_blind), "
-                 "if(t.digest IN (SELECT source_digest FROM submission_source), "
-                 "(SELECT min(role) FROM gold_source WHERE source_digest = t.digest), t.name))",
+        # The stored name is that by which the file was read first: a hidden submission may have the same bytes.
+        {"name": "coalesce((SELECT min(role) FROM gold_source JOIN public_gold USING (gold_revision_id) "
+                 "WHERE source_digest = t.digest AND has_gold), "
+                 "(SELECT min(name) FROM submission_source JOIN public_submission USING (submission_id) "
+                 "WHERE source_digest = t.digest AND NOT is_nameless AND NOT is_blind))",
          "created_at": "$at"}),
     "comparison": PublicTable(
         f"comparison AS t {_OF_COMPARISON}",

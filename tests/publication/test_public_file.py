@@ -75,7 +75,7 @@ def test_no_secret_is_in_the_file(secret_registry):
     assert not hits(public.read_bytes())
     assert fetch(public, "SELECT name, salt, names FROM tombstone") == [("purged-1", "", "[]")]
     assert fetch(public, "SELECT name FROM source WHERE name NOT LIKE 'organisers/%' ORDER BY name") == [
-        ("dev.tsv",), ("normalized manifest of small",), ("test.tsv",)]
+        ("gold",), ("gold",), ("normalized manifest of small",)]
     assert "Correlation" in rows_of(private, "study")
     assert rows_of(public, "study") == "[]"
     # The one version and the one level that are names became numbers.
@@ -214,7 +214,7 @@ def test_in_a_blind_phase_no_score_is_public(registry, task):
     assert "zzlabel" in rows_of("registry.duckdb")
     assert "zzlabel" not in rows_of("public.duckdb")
     assert fetch("public.duckdb", "SELECT name FROM source ORDER BY name") == [
-        ("gold.tsv",), ("normalized manifest of small",)]
+        ("gold",), ("normalized manifest of small",)]
     for table in ("scoring", "score", "replicate_score", "remark", "response", "comparison", "pair_result", "standing",
                   "statistics_ratio_whole"):
         assert rows_of("public.duckdb", table) == "[]", table
