@@ -58,7 +58,7 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                 raise InputError("this is a public file already; publish the registry that it was made of",
                                  path=database.named)
             _choose(connection, tasks, at, with_sources=sources)
-            _copy(connection, path, at)
+            _copy(connection, path, at, of_some_tasks=bool(tasks))
             manifests = list(_past_manifests(connection))
             log = public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
@@ -106,12 +106,12 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
 
 
-def _copy(connection: Connection, path: Path, at: datetime) -> None:
+def _copy(connection: Connection, path: Path, at: datetime, *, of_some_tasks: bool) -> None:
     """Copy the rows and columns that are published into the file at `path`."""
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
-    # Rows are stored in the order of hidden names.
-    is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
+    # The order in which rows are stored is that of hidden names, or depends on tasks that are not published.
+    is_sorted = of_some_tasks or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
             stored = table.changed.get(f"{name}_id", f"t.{name}_id")
