@@ -32,7 +32,7 @@ from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
-from registry.store.embargoes import hidden_at, not_public
+from registry.store.embargoes import describe_hidden, find_hidden
 from registry.store.log.journal import Journal, now
 from registry.store.session import Session, computed, writing
 
@@ -159,7 +159,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
             return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
 
         shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
-        hidden = not_public(session.connection)
+        hidden = describe_hidden(session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
     done, boards = found or computed(job.database, journal, compared)
     _tell(job.tell, result_sentences(scored, done, shown))
@@ -170,7 +170,7 @@ def shown_in_messages(connection: Connection, task: str, *, public: bool) -> Sho
     """Return what messages about a task may show; `public` messages show nothing that is hidden now."""
     if not public:
         return Shown()
-    hidden = hidden_at(connection, now())
+    hidden = find_hidden(connection, now())
     return Shown(task not in hidden.anonymous, task not in hidden.blind)
 
 

@@ -21,7 +21,7 @@ from registry.cli import UNSEARCHED, app
 from registry.query import process
 from registry.query.writer import write
 from registry.store.database import Database
-from registry.store.embargoes import hidden_in, not_public
+from registry.store.embargoes import describe_hidden, find_left_out
 from registry.store.files import opening
 from tests.label_tasks import LabelTask
 from tests.needs import need, summary
@@ -123,7 +123,8 @@ def answer_here(question, timeout, write_bytes):
     written = io.StringIO()
     try:
         with Database(question.path).querying(output=question.output) as connection:
-            return [*hidden_in(connection).sentences, *not_public(connection), *write(connection, question, written)]
+            told = write(connection, question, written)
+            return [*find_left_out(connection).sentences, *describe_hidden(connection), *told]
     finally:
         write_bytes(written.getvalue().encode())
 

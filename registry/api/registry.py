@@ -23,7 +23,7 @@ from registry.api.tasks import Tasks, tasks
 from registry.errors import UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
 from registry.evaluation.past import PastDatabase
-from registry.publication.publish import published
+from registry.publication.publish import publish_temporarily
 from registry.query.question import Query
 from registry.store import catalog
 from registry.store.database import Database
@@ -44,7 +44,7 @@ class Registry:
         database = Database(path)
         if public:
             self._published = ExitStack()
-            database = self._published.enter_context(published(database, sources=True))
+            database = self._published.enter_context(publish_temporarily(database, sources=True))
             weakref.finalize(self, self._published.close)
         if at is not None:
             database = PastDatabase(database.path, at, partial(warnings.warn, stacklevel=2), named=database.named)

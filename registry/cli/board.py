@@ -177,13 +177,13 @@ def _macro_questions(connection: Connection, task: str | None, metric: str | Non
 
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
     from registry.store.database import Database, Patience
-    from registry.store.embargoes import published_at
+    from registry.store.embargoes import is_public
     from registry.studies.suites.macro_average import macro_boards
 
     if not asked:
         return []
     with db.reading() as connection:
-        is_kept = db.moment is None and published_at(connection) is None
+        is_kept = db.moment is None and not is_public(connection)
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):
         # Who reads does not wait for writers.

@@ -32,7 +32,7 @@ def hide(
     on have these instead of names, or with --scores neither scores nor ranks.
     """
     from registry.manifest.fields import check_until
-    from registry.store.embargoes import UNTIL_REVEALED, until_in_words
+    from registry.store.embargoes import UNTIL_REVEALED, describe_until
     from registry.store.log.journal import now
 
     moment: datetime = UNTIL_REVEALED
@@ -41,7 +41,7 @@ def hide(
     if moment <= now():
         raise InputError(f"--until {until} is past; `registry reveal` shows what is hidden")
     _set(task, "blind_until" if scores else "anonymous_until", moment, database(db, wait), actor, dry_run=dry_run)
-    say(f"{task}: {'scores and ranks' if scores else 'names'} are hidden {until_in_words(moment)}")
+    say(f"{task}: {'scores and ranks' if scores else 'names'} are hidden {describe_until(moment)}")
 
 
 def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFormat = None, actor: Actor = None,

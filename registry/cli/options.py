@@ -102,11 +102,11 @@ def public_database(path: Path | None, at: str | None = None, *, private: bool =
         at: The moment as of which it is read; None: now.
         private: Whether to show everything.
     """
-    from registry.store.embargoes import not_public
+    from registry.store.embargoes import describe_hidden
 
     target = database(path)
     with target.reading() as connection:
-        hidden = not_public(connection)
+        hidden = describe_hidden(connection)
     if hidden and private:
         say_all((sentence.partition(";")[0] for sentence in hidden), "warning")
     return _read_at(_published(target) if hidden and not private else target, at)
@@ -114,9 +114,9 @@ def public_database(path: Path | None, at: str | None = None, *, private: bool =
 
 def _published(target: Database) -> Database:
     """Publish a database into a temporary file, which is there until the command ends."""
-    from registry.publication.publish import published
+    from registry.publication.publish import publish_temporarily
 
-    return keep_open(published(target, sources=True))
+    return keep_open(publish_temporarily(target, sources=True))
 
 
 def _read_at(target: Database, at: str | None) -> Database:

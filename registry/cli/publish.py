@@ -28,12 +28,12 @@ def publish(
     names of users and no parameters of commands. All commands that read a registry read it.
     """
     from registry.publication.publish import publish as write_public
-    from registry.store.embargoes import not_public
+    from registry.store.embargoes import describe_hidden
 
     target = database(db)
     write_public(target, output, tasks or (), sources=sources)
     with target.reading() as connection:
         said = [sentence.partition(";")[0].replace("not public", "left out or replaced")
-                for sentence in not_public(connection) if not tasks or sentence.partition(":")[0] in tasks]
+                for sentence in describe_hidden(connection) if not tasks or sentence.partition(":")[0] in tasks]
     say_all(said, "note")
     say(f"{output}: written; `registry verify --db {output}` computes its numbers again")

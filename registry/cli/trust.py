@@ -77,7 +77,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.verifying import verify_public
     from registry.store.database import Database
-    from registry.store.embargoes import published_at
+    from registry.store.embargoes import is_public
     from registry.store.log.journal import Journal
     from registry.store.replacement import copy_file
     from registry.studies import study_named
@@ -87,7 +87,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
         copied = Database(Path(folder) / "registry.duckdb", named=registry.path)
         copy_file(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
-            if published_at(connection) is not None:
+            if is_public(connection):
                 verified = Verified(verify_definitions(connection), [
                     "a public file: its log is redacted, and it has not all files that numbers were computed from"])
                 verify_public(connection, how, verified)

@@ -66,7 +66,7 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
             why = str(error) if isinstance(error, RegistryError) else "it is not kept"
             notes.append(f"{slug}: the manifest of then cannot be read, and that of today stands in for it: {why}")
             continue
-        if details["normalized"] != task.stored_digest:
+        if details.get("normalized", task.stored_digest) != task.stored_digest:
             notes.append(f"{slug}: this program reads the manifest of then otherwise than the one that took it did")
         _declare(connection, slug, task, {"seed": seeds[slug]} if slug in seeds else {})
     return notes

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, text
 
 from registry.errors import MismatchError, UnknownNameError
+from registry.store.embargoes import require_scores
 
 
 class SubmissionScore(NamedTuple):
@@ -23,7 +24,9 @@ def submission_scores(connection: Connection, task: str, submission: str) -> lis
     Raises:
         UnknownNameError: No submission that takes part is called so.
         MismatchError: It is not scored yet.
+        HiddenError: Scores are not public yet.
     """
+    require_scores(connection, task)
     rows = connection.execute(text("""
         SELECT name, team || '/' || system AS named, version FROM ranked_submission WHERE task = :task"""),
         {"task": task}).all()

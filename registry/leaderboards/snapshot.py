@@ -19,7 +19,7 @@ from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.manifest.about import Task
 from registry.store import catalog
-from registry.store.embargoes import hidden_in
+from registry.store.embargoes import find_left_out
 from registry.store.log.moments import Moment
 from registry.store.row_types import TaskRow
 
@@ -140,7 +140,7 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
     one = task if task is None or isinstance(task, str) else task[0] if len(task) == 1 else None
     rows = catalog.tasks(connection, one) if one or task is None else _named(connection, task)
     slugs = {row.slug for row in rows}
-    found, doubts, hidden = [], list[str](), hidden_in(connection)
+    found, doubts, hidden = [], list[str](), find_left_out(connection)
     catalog.check_metric(connection, rows, metric)
     stored = stored_boards(connection, [row.slug for row in rows], metric, pairs)
     origins, primary = _origins(connection, stored), catalog.primary_aliases(connection)

@@ -11,7 +11,7 @@ from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.leaderboards.families import unfinished
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
-from registry.store.embargoes import hidden_in
+from registry.store.embargoes import find_left_out
 from registry.store.log.rescored import changes, since
 from registry.store.rows import has_row
 from registry.values import parse
@@ -48,7 +48,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(_CHANGED, {"task": task}).all()
     purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
-    blind = hidden_in(connection).blind  # whose boards are hidden, and not out of date
+    blind = find_left_out(connection).blind  # whose boards are hidden, and not out of date
     found, purged = ([row for row in rows if row.task not in blind] for rows in (found, purged))
     changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
     if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):

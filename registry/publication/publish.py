@@ -24,7 +24,7 @@ from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
 from registry.publication.totals import sum_statistics
 from registry.store import models, sources
 from registry.store.database import Database
-from registry.store.embargoes import hidden_at, published_at
+from registry.store.embargoes import find_hidden, is_public
 from registry.store.files.reach import Reach
 from registry.store.log.journal import entries, now
 from registry.store.rows import driver_of, insert_many, quoted
@@ -54,11 +54,11 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
         public = Database(path, named=output)
         public.create()
         with database.reading(reach=Reach(folders=[path.parent])) as connection:
-            if published_at(connection) is not None:
+            if is_public(connection):
                 raise InputError("this is a public file already; publish the registry that it was made of",
                                  path=database.named)
             _choose(connection, tasks, at, with_sources=sources)
-            _copy(connection, path, at)
+            _copy(connection, path, at, of_some_tasks=bool(tasks))
             manifests = list(_past_manifests(connection))
             log = public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
@@ -72,11 +72,11 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 
 @contextmanager
-def published(database: Database, *, sources: bool = False) -> Iterator[Database]:
+def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
     """Yield a temporary public file of a registry, or the database itself if it is a public file."""
     with database.reading() as connection:
-        is_public = published_at(connection) is not None
-    if is_public:
+        is_published = is_public(connection)
+    if is_published:
         yield database
         return
     with tempfile.TemporaryDirectory(prefix="registry-") as folder:
@@ -92,7 +92,7 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
     for slug in tasks:
         if slug not in known:
             raise UnknownNameError("task", slug, known)
-    hidden = hidden_at(connection, at)
+    hidden = find_hidden(connection, at)
     driver = driver_of(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
                    "is_blind BOOLEAN, has_gold BOOLEAN)")
@@ -106,12 +106,12 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
 
 
-def _copy(connection: Connection, path: Path, at: datetime) -> None:
+def _copy(connection: Connection, path: Path, at: datetime, *, of_some_tasks: bool) -> None:
     """Copy the rows and columns that are published into the file at `path`."""
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
-    # Rows are stored in the order of hidden names.
-    is_sorted = connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
+    # The order in which rows are stored is that of hidden names, or depends on tasks that are not published.
+    is_sorted = of_some_tasks or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
             stored = table.changed.get(f"{name}_id", f"t.{name}_id")

@@ -51,19 +51,30 @@ SCOPE = {
         JOIN system AS real ON real.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN hidden_team AS hidden ON hidden.team_id = system.team_id""",
-    # A digest confirms a guess at answers; the first submission with the same answers replaces it.
+    # A digest confirms a guess at answers, and at names of columns and levels. It is replaced by the name of the first
+    # submission that has it.
     "public_digest": """
         SELECT submission_id, CASE
             WHEN is_blind THEN 'withheld: ' || name
-            WHEN has_gold THEN digest
-            ELSE 'withheld: ' || min(name) OVER (PARTITION BY test_set_id, digest) END AS digest
+            WHEN has_gold AND NOT bool_or(is_nameless) OVER same THEN digest
+            ELSE 'withheld: ' || min(name) OVER same END AS digest
         FROM (SELECT *, team || '/' || system || '@' || version AS name FROM public_submission)
-        JOIN (SELECT submission_id, test_set_id, digest FROM submission) USING (submission_id)""",
+        JOIN (SELECT submission_id, test_set_id, digest FROM submission) USING (submission_id)
+        WINDOW same AS (PARTITION BY test_set_id, digest)""",
+    "public_level": """
+        SELECT task_id, factor, level,
+            'level ' || dense_rank() OVER (PARTITION BY task_id, factor ORDER BY place) AS name
+        FROM (
+            SELECT task_id, factor, level, min([team, system, version, lpad(replicate::VARCHAR, 5, '0')]) AS place
+            FROM replicate_factor JOIN public_submission USING (submission_id)
+            WHERE is_nameless GROUP BY task_id, factor, level)""",
     "public_scoring": """
         SELECT scoring_id, has_gold FROM scoring JOIN public_submission USING (submission_id) WHERE NOT is_blind""",
     # Digests without a salt confirm a guess at names or gold, and settings may name a candidate.
     "public_comparison": f"""
-        SELECT comparison_id, is_anonymous, has_gold FROM comparison JOIN public_test_set USING (test_set_id)
+        SELECT comparison_id, is_anonymous, has_gold AND NOT (is_anonymous AND test_set_id IN (
+            SELECT test_set_id FROM replicate_factor JOIN submission USING (submission_id))) AS has_digests
+        FROM comparison JOIN public_test_set USING (test_set_id)
         WHERE NOT is_blind AND (starts_with(digest, '{SALTED}') OR (has_gold AND NOT is_anonymous))
             AND (NOT is_anonymous OR json_extract_string(request, '$.significance.candidate') IS NULL)""",  # noqa: S608
     # A digest confirms a guess at the gold, unless it has a salt as in signatures.
@@ -80,26 +91,33 @@ SCOPE = {
             FROM standing JOIN public_comparison USING (comparison_id))
         JOIN public_submission AS s USING (submission_id)""",
     "public_pair": """
-        SELECT pair.comparison_id, pair.pair_result_id, 2 * pair.pair_result_id + has_gold::INTEGER AS result_key,
-            has_gold, pair.submission_a, pair.submission_b, a.position > b.position AS turned,
+        SELECT pair.comparison_id, pair.pair_result_id, 2 * pair.pair_result_id + has_digests::INTEGER AS result_key,
+            has_digests, pair.submission_a, pair.submission_b, a.position > b.position AS turned,
+            statistics_a <> statistics_b AND pair.is_swapped <> turned AS is_swapped,
             CAST(row_number() OVER (PARTITION BY pair.comparison_id ORDER BY
                 least(a.position, b.position), greatest(a.position, b.position)) - 1 AS INTEGER) AS position
         FROM comparison_pair AS pair JOIN public_comparison USING (comparison_id)
+        JOIN pair_result USING (pair_result_id)
         JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
         JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
-    # A result may be shared with a hidden comparison, which was the first to need it. One that a task with gold shares
-    # with a task that withholds it is published twice: else the two would be seen to have the same statistics.
+    # A result may be shared with a hidden comparison, which was the first to need it. One that is shared by comparisons
+    # with and without digests is published twice: else the two would be seen to have the same statistics. The stored
+    # direction of a result is the order of plain digests, and another one is published where these are not.
     "public_result": """
-        SELECT pair_result_id, result_key, has_gold, min([comparison_id, public_pair.position]) AS place,
-            min(run_id) AS run_id
-        FROM public_pair JOIN comparison USING (comparison_id) GROUP BY ALL""",
+        SELECT pair_result_id, result_key, has_digests, min([comparison_id, public_pair.position]) AS place,
+            min(comparison.run_id) AS run_id, NOT has_digests AND any_value(asked.alternative) = 'two-sided'
+                AND arg_min(is_swapped, [comparison_id, public_pair.position]) AS flips
+        FROM public_pair JOIN comparison USING (comparison_id) JOIN pair_result USING (pair_result_id)
+        JOIN pair_request AS asked USING (pair_request_id)
+        GROUP BY pair_result_id, result_key, has_digests""",
     "public_tested": """
-        SELECT tested_statistics_id, 2 * tested_statistics_id + has_gold::INTEGER AS tested_key, has_gold,
+        SELECT tested_statistics_id, 2 * tested_statistics_id + has_digests::INTEGER AS tested_key, has_digests,
             min(list_append(place, side)) AS place
         FROM (
-            SELECT unnest([statistics_a, statistics_b]) AS tested_statistics_id, unnest([0, 1]) AS side, public_result.*
+            SELECT unnest([statistics_a, statistics_b]) AS tested_statistics_id,
+                unnest(if(flips, [1, 0], [0, 1])) AS side, public_result.*
             FROM pair_result JOIN public_result USING (pair_result_id))
-        GROUP BY ALL""",
+        GROUP BY tested_statistics_id, has_digests""",
     "public_metric": """
         SELECT metric_id FROM task_metric JOIN public_task USING (task_id)
         UNION SELECT metric_id FROM comparison JOIN public_comparison USING (comparison_id)
@@ -113,11 +131,20 @@ SCOPE = {
         UNION SELECT run_id FROM comparison JOIN public_comparison USING (comparison_id)
         UNION SELECT run_id FROM study JOIN public_task USING (task_id)
         UNION SELECT run_id FROM tombstone JOIN public_task USING (task_id)""",
+    # A file may be read several times: a table has a column for each system, and hidden ones may be among them.
+    "public_reading": """
+        SELECT source_digest AS digest, reader, has_gold AND NOT is_blind AS is_shown
+        FROM gold_source LEFT JOIN public_gold USING (gold_revision_id)
+        UNION ALL
+        SELECT source_digest, reader, has_gold AND NOT is_blind AND NOT is_nameless
+        FROM submission_source JOIN submission USING (submission_id)
+        LEFT JOIN public_submission USING (submission_id)""",
     "public_source": """
-        SELECT digest FROM source WHERE $sources AND digest IN (
-            SELECT source_digest FROM gold_source JOIN public_gold USING (gold_revision_id) WHERE has_gold
-            UNION ALL SELECT source_digest FROM submission_source JOIN public_submission USING (submission_id)
-            WHERE has_gold AND NOT is_blind AND NOT is_nameless)""",
+        SELECT DISTINCT digest FROM public_reading
+        WHERE $sources AND is_shown AND digest NOT IN (
+            SELECT digest FROM (
+                SELECT digest, reader FROM public_reading WHERE is_shown IS NOT TRUE
+                EXCEPT SELECT digest, reader FROM public_reading WHERE is_shown))""",
 }
 
 # Columns that hold the id of a table by another name than `<table>_id`.
@@ -175,7 +202,7 @@ TABLES = {
         f"test_set AS t {_OF_TASK}", "name position cluster_attribute is_declared", order="t.test_set_id"),
     "track": PublicTable(f"track AS t {_OF_TASK}", "name", order="t.track_id"),
     "metric": PublicTable("metric AS t JOIN public_metric USING (metric_id)", "name family better",
-                          order="t.metric_id"),
+                          order="t.name"),
     "task_metric": PublicTable(f"task_metric AS t {_OF_TASK}", "alias position is_primary is_declared"),
     "gold_revision": PublicTable(
         f"gold_revision AS t {_OF_GOLD}",
@@ -211,8 +238,10 @@ TABLES = {
         {"name": "if(is_nameless, 'run ' || (t.replicate + 1), t.name)",
          "source_digest": "if(is_nameless OR is_blind OR NOT has_gold, '', t.source_digest)"}),
     "replicate_factor": PublicTable(
-        "replicate_factor AS t JOIN public_submission AS shown USING (submission_id)", "replicate factor",
-        {"level": "if(is_nameless, 'level ' || dense_rank() OVER (PARTITION BY t.factor ORDER BY t.level), t.level)"}),
+        "replicate_factor AS t JOIN public_submission AS shown USING (submission_id) "
+        "LEFT JOIN public_level AS of_level ON (of_level.task_id, of_level.factor, of_level.level) = "
+        "(shown.task_id, t.factor, t.level)", "replicate factor",
+        {"level": "if(is_nameless, of_level.name, t.level)"}),
     "tombstone": PublicTable(
         f"tombstone AS t {_OF_TASK}", "name created_at", {"salt": "''", "names": "'[]'"}, order="t.tombstone_id"),
     "scoring": PublicTable(
@@ -238,30 +267,34 @@ TABLES = {
         order="t.comparison_id"),
     "pair_result": PublicTable(
         "pair_result AS t JOIN public_result AS shown USING (pair_result_id)",
-        "method difference p_value log10_p p_low p_high ci_low ci_high n_units n_discordant resamples statistic "
-        "favours note",
+        "method p_value log10_p p_low p_high n_units n_discordant resamples note",
         {"pair_result_id": "shown.result_key", "run_id": "shown.run_id",
-         "statistics_a": "2 * t.statistics_a + shown.has_gold::INTEGER",
-         "statistics_b": "2 * t.statistics_b + shown.has_gold::INTEGER"}, order="shown.place"),
+         "statistics_a": "2 * if(flips, t.statistics_b, t.statistics_a) + has_digests::INTEGER",
+         "statistics_b": "2 * if(flips, t.statistics_a, t.statistics_b) + has_digests::INTEGER",
+         "difference": "if(flips, 0 - t.difference, t.difference)", "favours": "if(flips, 0 - t.favours, t.favours)",
+         "ci_low": "if(flips, 0 - t.ci_high, t.ci_low)", "ci_high": "if(flips, 0 - t.ci_low, t.ci_high)",
+         "statistic": "if(has_digests, t.statistic, abs(t.statistic))"}, order="shown.place"),
     "tested_statistics": PublicTable(
         "tested_statistics AS t JOIN public_tested AS shown USING (tested_statistics_id)",
         "", {"tested_statistics_id": "shown.tested_key",
-             "digest": "if(has_gold, t.digest, 'withheld ' || row_number() OVER (ORDER BY place))"},
+             "digest": "if(has_digests, t.digest, 'withheld ' || row_number() OVER (ORDER BY place))"},
         order="shown.place"),
     "pair_request": PublicTable(
         "pair_request AS t JOIN (SELECT pair_request_id, min(shown.place) AS place FROM pair_result "
         "JOIN public_result AS shown USING (pair_result_id) GROUP BY ALL) AS shown USING (pair_request_id)",
         "metric test alternative resamples seed interval confidence runs", order="shown.place"),
     "pair_interval": PublicTable(
-        "pair_interval AS t JOIN public_result AS shown USING (pair_result_id)", "low high",
-        {"pair_result_id": "shown.result_key"}),
+        "pair_interval AS t JOIN public_result AS shown USING (pair_result_id)", "",
+        {"pair_result_id": "shown.result_key", "low": "if(flips, 0 - t.high, t.low)",
+         "high": "if(flips, 0 - t.low, t.high)"}),
     "comparison_pair": PublicTable(
         "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b) "
-        "JOIN pair_result AS result ON result.pair_result_id = t.pair_result_id",
+        "JOIN public_result AS result ON result.result_key = shown.result_key "
+        "JOIN pair_result AS stored ON stored.pair_result_id = t.pair_result_id",
         "p_adjusted is_significant is_resolved",
         # The same statistics have one direction only.
         {"position": "shown.position", "pair_result_id": "shown.result_key",
-         "is_swapped": "result.statistics_a <> result.statistics_b AND t.is_swapped <> turned",
+         "is_swapped": "stored.statistics_a <> stored.statistics_b AND shown.is_swapped <> flips",
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(

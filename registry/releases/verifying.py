@@ -19,9 +19,10 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError
 from registry.evaluation.verifying.faults import Fault, set_aside
+from registry.evaluation.verifying.log import with_places_of_purged
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
-from registry.evaluation.verifying.results import compare_results, derive_results
+from registry.evaluation.verifying.results import compare_results, derive_results, of_families
 from registry.evaluation.verifying.verify import Verified
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.leaderboards.stored import PAGE_PAIRS
@@ -41,6 +42,14 @@ from registry.store.row_types import TaskRow
 
 _WITHHELD = ("the gold is withheld, and with it the statistics of items: p-values were not computed again, only what "
              "follows from them")
+_COMPUTABLE = """
+    SELECT comparison_id FROM comparison JOIN test_set USING (test_set_id)
+    WHERE task_id = ? AND comparison_id NOT IN (
+        SELECT comparison_id FROM comparison_pair JOIN pair_result USING (pair_result_id)
+        JOIN tested_statistics ON tested_statistics_id = statistics_a
+        WHERE starts_with(tested_statistics.digest, 'withheld'))
+    ORDER BY ALL"""
+_PURGED = "boards on which a team stood that was purged were not computed again"
 _TOTALS = "scores were made again from totals, where their statistics add up"
 _STEP_DOWN = "adjusted p-values by max-t and min-p need the draws of all pairs, and were taken as they are"
 _OTHER_PROGRAM = f"README, page and descriptions are held by checksums only: {PROGRAM} makes its own"
@@ -135,12 +144,14 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
         comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
         verified.count("comparison", len(comparisons))
         verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
-        verified.faults += verify_decisions(connection)
+        verified.faults += verify_decisions(connection, of_families(connection, with_places_of_purged(connection)))
         with_gold = [task for task in tasks if stored_manifest(task.manifest).release.gold]
         verified.faults += verify_scores(connection, {task.task_id for task in with_gold})
-        chosen = {task.task_id: [row[0] for row in connection.exec_driver_sql(
-            "SELECT comparison_id FROM comparison JOIN test_set USING (test_set_id) WHERE task_id = ? ORDER BY ALL",
-            (task.task_id,))] for task in with_gold}
+        purged = of_families(connection, with_places_of_purged(connection))
+        chosen = {task.task_id: [row[0] for row in connection.exec_driver_sql(_COMPUTABLE, (task.task_id,))
+                                 if row[0] not in purged] for task in with_gold}
+        if purged:
+            verified.notes.append(_PURGED)
         set_aside(connection, OF_RESULTS)
         for task in with_gold:
             verified.faults += derive_results(connection, Journal("verify", {}), task, chosen[task.task_id], execution)

@@ -34,7 +34,7 @@ from registry.reports.publishing.citations import CITATION, citation_file
 from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.embargoes import hidden_in
+from registry.store.embargoes import find_left_out
 from registry.store.files.reach import Reach
 from registry.store.row_types import TaskRow
 from registry.version import __version__
@@ -74,7 +74,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
             if sources and not gold:
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
                                     "out")
-            if sources and row.slug in hidden_in(connection).anonymous:
+            if sources and row.slug in find_left_out(connection).anonymous:
                 raise MismatchError("submitted files may name who made them, and names are hidden; leave --sources out")
             manifest = released_manifest(row)
             choose(connection, row)

@@ -25,7 +25,7 @@ from registry.errors import RegistryError, StoreError
 from registry.files import workplace
 from registry.publication.publish import publish
 from registry.store.database import Database
-from registry.store.embargoes import next_reveal, published_at
+from registry.store.embargoes import find_next_reveal, is_public
 from registry.store.log.journal import now
 from registry.store.replacement import copy_file
 
@@ -149,9 +149,9 @@ def write_snapshot(database: Path, output: Path, *, private: bool, sources: bool
     registry = Database(database)
     try:
         with registry.reading() as connection:
-            reveal = next_reveal(connection)  # first, or an embargo that ends while it publishes would be missed
-            is_public = published_at(connection) is not None
-        if private or is_public:
+            reveal = find_next_reveal(connection)  # first, or an embargo that ends while it publishes would be missed
+            is_published = is_public(connection)
+        if private or is_published:
             copy_file(registry, output)
             Database(output).settle()
             return None

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, Table, func, select, text
 
 from registry.errors import InputError, MismatchError, UnknownNameError
 from registry.store import models
-from registry.store.embargoes import hidden_in, require_scores
+from registry.store.embargoes import find_left_out, require_scores
 from registry.store.row_types import (
     CatalogRow,
     DeclaredMetric,
@@ -40,7 +40,7 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
     if slug is None:
         if not found:
             raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
-        blind = hidden_in(connection).blind
+        blind = find_left_out(connection).blind
         return [row for row in found if row.slug not in blind]
     if slug not in [row.slug for row in found]:
         raise UnknownNameError("task", slug, [row.slug for row in found])

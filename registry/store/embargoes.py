@@ -16,6 +16,7 @@ from sqlalchemy import Connection, select
 from registry.errors import HiddenError
 from registry.store import models
 from registry.store.log.journal import now
+from registry.store.rows import has_row
 
 UNTIL_REVEALED = datetime.max  # hidden until a command says otherwise
 
@@ -32,7 +33,7 @@ class Hidden(NamedTuple):
         return [_sentence(slug, until) for slug, until in self.blind.items()]
 
 
-def hidden_at(connection: Connection, at: datetime) -> Hidden:
+def find_hidden(connection: Connection, at: datetime) -> Hidden:
     """Return the tasks whose names or scores are not public at a time in UTC."""
     table = models.task
     rows = connection.execute(select(table.c.slug, table.c.anonymous_until, table.c.blind_until).order_by(
@@ -42,22 +43,22 @@ def hidden_at(connection: Connection, at: datetime) -> Hidden:
         {row.slug: row.blind_until for row in rows if row.blind_until is not None and row.blind_until > at})
 
 
-def published_at(connection: Connection) -> datetime | None:
-    """Return when a public file was published, in UTC; None for a registry's own file."""
-    return connection.execute(select(models.publication.c.published_at)).scalar()
+def is_public(connection: Connection) -> bool:
+    """Return whether a file is public, else a registry's own."""
+    return has_row(connection, "publication")
 
 
-def hidden_in(connection: Connection) -> Hidden:
-    """Return the embargoes of a public file when it was published; none for a registry's own file."""
-    at = published_at(connection)
-    return Hidden() if at is None else hidden_at(connection, at)
+def find_left_out(connection: Connection) -> Hidden:
+    """Return what a public file leaves out, as of when it was published; of a registry's own file nothing."""
+    time = connection.execute(select(models.publication.c.published_at)).scalar()
+    return Hidden() if time is None else find_hidden(connection, time)
 
 
-def not_public(connection: Connection) -> list[str]:
+def describe_hidden(connection: Connection) -> list[str]:
     """Return a sentence for each task with data that is not public now; none for a public file."""
-    if published_at(connection) is not None:
+    if is_public(connection):
         return []
-    hidden, table = hidden_at(connection, now()), models.task
+    hidden, table = find_hidden(connection, now()), models.task
     found = []
     for row in connection.execute(select(table).order_by(table.c.task_id)).all():
         what = [f"{name} until {_time(until)}" for name, until in (
@@ -70,7 +71,7 @@ def not_public(connection: Connection) -> list[str]:
     return found
 
 
-def next_reveal(connection: Connection) -> datetime | None:
+def find_next_reveal(connection: Connection) -> datetime | None:
     """Return when, in UTC, the next embargo ends without a command; None if none will."""
     table, at = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
@@ -84,7 +85,7 @@ def require_scores(connection: Connection, task: str | None) -> None:
     Raises:
         HiddenError: It does.
     """
-    blind = hidden_in(connection).blind
+    blind = find_left_out(connection).blind
     if task is None:
         slugs = set(connection.execute(select(models.task.c.slug)).scalars())
         if slugs and slugs <= blind.keys():
@@ -93,10 +94,10 @@ def require_scores(connection: Connection, task: str | None) -> None:
         raise HiddenError(_sentence(task, blind[task]))
 
 
-def until_in_words(until: datetime) -> str:
+def describe_until(until: datetime) -> str:
     """Return in words when an embargo ends.
 
-    >>> until_in_words(datetime(2026, 12, 1, 12)), until_in_words(UNTIL_REVEALED)
+    >>> describe_until(datetime(2026, 12, 1, 12)), describe_until(UNTIL_REVEALED)
     ('until 2026-12-01 12:00 UTC', 'until its organisers say otherwise')
     """
     return f"until {_time(until)}"
@@ -109,4 +110,4 @@ def _time(until: datetime) -> str:
 
 
 def _sentence(task: str, until: datetime) -> str:
-    return f"{task}: scores and ranks are hidden {until_in_words(until)}"
+    return f"{task}: scores and ranks are hidden {describe_until(until)}"

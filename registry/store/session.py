@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.errors import StoreError
 from registry.store.database import Database
-from registry.store.embargoes import published_at
+from registry.store.embargoes import is_public
 from registry.store.log.journal import Journal
 from registry.store.pairs_of_run import PairsOfRun
 from registry.store.replacement import Copy, copy_into, working_copy, write_lock
@@ -134,7 +134,7 @@ def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool 
         StoreError: The registry is a public file.
     """
     with copy.database.writing(dry_run=dry_run) as connection:
-        if published_at(connection) is not None:
+        if is_public(connection):
             raise StoreError(database.named, "this is a public file, which commands only read; name the registry's own "
                                              "file with --db")
         session = Session(connection)

@@ -200,8 +200,9 @@ def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str
     found = [question.answer(archive, loaded.pop(question, None)) for question in asked]
     answers = [answer for answer in found if answer is not None]
     if not answers:
-        raise MismatchError(f"there is nothing to compare: no board has {counted(study.least, 'system')} that are "
-                            "scored; `registry submit` brings one in, and `registry score` scores it")
+        raise MismatchError(f"there is nothing to compare: no board has {counted(study.least, 'scored system')} with "
+                            "statistics of items; `registry submit` and `registry score` add systems, and a public "
+                            "file has no items of a task that withholds its gold")
     return answers
 
 

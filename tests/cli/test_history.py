@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from registry.identity import digest
-from registry.publication.publish import published
+from registry.publication.publish import publish_temporarily
 from registry.store.database import Database
 from tests.evaluation.stored import query
 from tests.label_tasks import LabelTask
@@ -140,7 +140,7 @@ submit = [{ file = "run", system = "ours" }]
         "actor:", "  team: \\x1b[31mMine")]}
     assert "team: " in registry("show", "t/test/ours/ours@1").stdout
     registry("hide", "t")
-    with published(Database(Path("registry.duckdb"))) as public:
+    with publish_temporarily(Database(Path("registry.duckdb"))) as public:
         (hidden,) = registry("list", "submissions", "--format", "json", "--db", public.path).json
     told = registry("show", f"t/test/{hidden['team']}/{hidden['system']}", "--format", "json", "--public").json
     assert "submission" in told[0]

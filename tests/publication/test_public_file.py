@@ -110,7 +110,7 @@ NAMELESS = {"codabench", "codalab", "evalai", "bibtex", "citation"}  # forms of 
 @pytest.mark.parametrize("is_public", [True, False])
 def test_names_are_in_no_public_output_and_in_every_private_one(secret, secret_registry, is_public, monkeypatch):
     """Commands get the public file that was written before, which takes less time than to publish for each."""
-    monkeypatch.setattr(publishing, "published", lambda database, sources: nullcontext(
+    monkeypatch.setattr(publishing, "publish_temporarily", lambda database, sources: nullcontext(
         Database(secret_registry / "public.duckdb", named=database.named)))
     who = pseudonyms(secret.db)[REAL] if is_public else REAL
     for option, commands in requests(secret.out, who, secret_registry / "task" / "task.toml").items():
@@ -213,8 +213,7 @@ def test_in_a_blind_phase_no_score_is_public(registry, task):
     registry(*PUBLISH, "--sources")
     assert "zzlabel" in rows_of("registry.duckdb")
     assert "zzlabel" not in rows_of("public.duckdb")
-    assert fetch("public.duckdb", "SELECT name FROM source ORDER BY name") == [
-        ("gold",), ("normalized manifest of small",)]
+    assert fetch("public.duckdb", "SELECT name FROM source ORDER BY name") == [("normalized manifest of small",)]
     for table in ("scoring", "score", "replicate_score", "remark", "response", "comparison", "pair_result", "standing",
                   "statistics_ratio_whole"):
         assert rows_of("public.duckdb", table) == "[]", table

@@ -4,7 +4,7 @@ import duckdb
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.publication.publish import published
+from registry.publication.publish import publish_temporarily
 from registry.releases.verifying import verify_release
 from registry.releases.writing import write_release
 from registry.significance import Execution
@@ -35,7 +35,7 @@ def made(folder, *, gold=True):
 
 def release(database, folder, *, sources=False):
     """Write a release of what a registry with one task has published."""
-    with published(database, sources=sources) as public:
+    with publish_temporarily(database, sources=sources) as public:
         write_release(public, "small", folder, sources=sources)
 
 

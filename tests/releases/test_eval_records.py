@@ -9,7 +9,7 @@ import yaml
 
 from registry.errors import HiddenError, InputError
 from registry.importers import EveryEvalEver
-from registry.publication.publish import published
+from registry.publication.publish import publish_temporarily
 from registry.releases import eval_records
 from registry.releases.eval_records import write_records
 from registry.releases.eval_results import write_results
@@ -121,7 +121,7 @@ def test_what_is_hidden_or_held_back_is_in_no_record(task, registry, scored, tmp
     task.extra = "[release]\ngold = false\n"
     scored(task)
     database = Database("registry.duckdb")
-    with published(database) as public:
+    with publish_temporarily(database) as public:
         written = write_records(public, "small", tmp_path / "held")
     assert (written.records, written.samples) == (3, 0)
     assert [path.suffix for path in (tmp_path / "held").rglob("*.*")] == [".json"] * 3
@@ -133,7 +133,7 @@ def test_what_is_hidden_or_held_back_is_in_no_record(task, registry, scored, tmp
         write_records(database, "small", tmp_path / "broken")
     assert not list(tmp_path.glob("*broken*"))
     registry("hide", "small", "--scores", "--until", "2999-01-01T00:00:00Z")
-    with published(database) as public, pytest.raises(HiddenError, match="scores and ranks are hidden"):
+    with publish_temporarily(database) as public, pytest.raises(HiddenError, match="scores and ranks are hidden"):
         write_records(public, "small", tmp_path / "hidden")
 
 

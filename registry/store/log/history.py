@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.provenance import parse_signature
-from registry.store.embargoes import published_at
+from registry.store.embargoes import is_public
 from registry.store.rows import selected
 
 Row = dict[str, Any]
@@ -83,7 +83,7 @@ def head(connection: Connection) -> list[Section]:
     Raises:
         MismatchError: The log is that of a public file, which is redacted.
     """
-    if published_at(connection) is not None:
+    if is_public(connection):
         raise MismatchError("the log of a public file is redacted and has no head; ask for that of the registry itself")
     return [Section("head of the log", selected(
         connection, 'SELECT event_id AS entry, "at", hash FROM event ORDER BY event_id DESC LIMIT 1'))]

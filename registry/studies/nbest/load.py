@@ -88,6 +88,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     kept = np.flatnonzero(answers.in_gold | responses.given.any(axis=1))  # others took part once
     items = answers.items[kept]
     if not len(kept):
+        catalog.item_ids(connection, test_set.gold_revision_id)  # says so if the gold is withheld
         raise InputError(f"{name} has no candidate: neither the gold nor a system has any answer")
     if same_items(items, responses.given[kept]):
         raise InputError(f"every system gives one answer to every item of {name}, so D1 and D2 are answers to the same "

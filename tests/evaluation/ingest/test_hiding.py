@@ -10,7 +10,7 @@ from registry.errors import InputError
 from registry.identity import digest
 from registry.store import models, pseudonyms
 from registry.store.database import Database
-from registry.store.embargoes import UNTIL_REVEALED, hidden_at
+from registry.store.embargoes import UNTIL_REVEALED, find_hidden
 from registry.store.log.journal import entries, now
 from registry.store.rows import insert
 
@@ -44,7 +44,7 @@ def test_what_was_said_last_counts(task, registry):
     with Database(path).reading() as connection:
         assert [row.pseudonym for row in connection.execute(select(models.team))] == [
             row["pseudonym"].partition("/")[0] for row in told]
-        assert hidden_at(connection, datetime(3000, 1, 1)).anonymous == {"small"}
+        assert find_hidden(connection, datetime(3000, 1, 1)).anonymous == {"small"}
     with Database(path).writing() as connection:
         connection.execute(models.task.update().values(anonymous_until=now() - timedelta(seconds=1)))
     assert "a/a@1" in registry("board", "--public").stdout
