@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -14,7 +14,7 @@ from registry.cli.commands import STORE, WHICH, keep_open
 from registry.cli.console import Format, say, say_all
 from registry.cli.guide import names
 from registry.cli.settings import configured, database_path
-from registry.errors import InputError
+from registry.errors import InputError, MismatchError
 from registry.query.question import parameter_value
 
 if TYPE_CHECKING:
@@ -107,9 +107,23 @@ def public_database(path: Path | None, at: str | None = None, *, private: bool =
     target = database(path)
     with target.reading() as connection:
         hidden = describe_hidden(connection)
-    if hidden and private:
+    if private:
         say_all((sentence.partition(";")[0] for sentence in hidden), "warning")
-    return _read_at(_published(target) if hidden and not private else target, at)
+    elif hidden:
+        target = _published(target)
+    else:
+        target.notify = _require_public
+    return _read_at(target, at)
+
+
+def _require_public(hidden: Sequence[str]) -> None:
+    """Raise an error if something was hidden since the registry was looked at.
+
+    Raises:
+        MismatchError: Something was.
+    """
+    if hidden:
+        raise MismatchError(f"{hidden[0].partition(';')[0]} since a moment ago; run the command again")
 
 
 def _published(target: Database) -> Database:
@@ -124,7 +138,9 @@ def _read_at(target: Database, at: str | None) -> Database:
         return target
     from registry.evaluation.past import PastDatabase  # late: it reads manifests, and boards of today need not
 
-    return PastDatabase(target.path, at, say, named=target.named)
+    past = PastDatabase(target.path, at, say, named=target.named)
+    past.notify = target.notify
+    return past
 
 
 def actor_name(given: str | None) -> str | None:

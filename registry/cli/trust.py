@@ -80,6 +80,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.store.embargoes import is_public
     from registry.store.log.journal import Journal
     from registry.store.replacement import copy_file
+    from registry.store.rows import has_row
     from registry.studies import study_named
     from registry.studies.verify import verify_studies
 
@@ -87,7 +88,8 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
         copied = Database(Path(folder) / "registry.duckdb", named=registry.path)
         copy_file(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
-            if is_public(connection):
+            # A registry's own log has hashes: a row that calls it public was added, and is a fault.
+            if is_public(connection) and not has_row(connection, "event WHERE hash <> '' AND action <> 'release'"):
                 verified = Verified(verify_definitions(connection), [
                     "a public file: its log is redacted, and it has not all files that numbers were computed from"])
                 verify_public(connection, how, verified)

@@ -32,7 +32,7 @@ DOCUMENTS = {item: f"d{n % 2}" for n, item in enumerate(ITEMS)}
 EXEMPT = {
     "study_part": "parts of an unfinished study: a note counts them; `verify` makes a finished study again without",
 }
-EMPTY = {"study_part", *(f"statistics_{name}" for name in (
+EMPTY = {"study_part", "publication", "statistic_total", *(f"statistics_{name}" for name in (
     "ratio_decimal", "prf", "alignment", "bleu", "chrf", "meteor", "additive", "pair"))}  # tables of other families
 
 VIEWS = {
@@ -207,6 +207,10 @@ def every_added_row():
         FROM answer ORDER BY answer_id DESC LIMIT 1""")
     yield Alteration("a part of a finished study added", "study_part",
                      "INSERT INTO study_part SELECT digest, '[]', '{}' FROM study LIMIT 1")
+    yield Alteration("a row that calls the registry a public file", "publication",
+                     "INSERT INTO publication VALUES ('2027-01-01', TRUE, '')")
+    yield Alteration("a total added", "statistic_total",
+                     "INSERT INTO statistic_total VALUES (1, 1, 0, 0, 'numerator', 1, 1)")
 
 
 def alter(path, sql):

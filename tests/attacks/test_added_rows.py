@@ -8,7 +8,8 @@ ADDED = {  # rows of tables without a digest: the kind of thing that must be nam
     "a row of item_attribute repeated": "gold", "a row of run repeated": "run",
     "a row of label added with another name (max)": "label", "a part of a finished study added": "study_part",
     "a row of pair_result added with another pair_result_id (max)": "pair_result",
-    "an answer that nobody gives added": "answer"}
+    "an answer that nobody gives added": "answer", "a row that calls the registry a public file": "publication",
+    "a total added": "statistic_total"}
 
 
 def test_rows_that_stand_twice_or_were_added_are_named(copy):

@@ -79,6 +79,8 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
                     f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
         yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
+    for table in sorted(filled(connection, ("publication", "statistic_total"))):
+        yield Fault("surplus", table, "all rows", "only public files have rows in this table")
     for table in sorted(filled(connection, _OF_SCORES)):
         for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
             yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
