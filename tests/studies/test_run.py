@@ -152,7 +152,7 @@ def test_what_is_not_there_is_named(conducted, task, scored):
     task.folder = task.folder / "alone"
     task.folder.mkdir()
     scored(task, db="alone.duckdb")
-    with pytest.raises(MismatchError, match="2 systems"):
+    with pytest.raises(MismatchError, match="2 scored systems"):
         running.run_study(Archive(Database("alone.duckdb"), Journal("study", {})), Counting(), Choice("small"))
 
 
