@@ -32,7 +32,7 @@ from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
-from registry.store.embargoes import describe_hidden, find_hidden
+from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log.journal import Journal, now
 from registry.store.session import Session, computed, writing
 
@@ -159,7 +159,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
             return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
 
         shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
-        hidden = describe_hidden(session.connection)
+        hidden = note_hidden(session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
     done, boards = found or computed(job.database, journal, compared)
     _tell(job.tell, result_sentences(scored, done, shown))

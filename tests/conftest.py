@@ -21,7 +21,7 @@ from registry.cli import UNSEARCHED, app
 from registry.query import process
 from registry.query.writer import write
 from registry.store.database import Database
-from registry.store.embargoes import describe_hidden, find_left_out
+from registry.store.embargoes import find_left_out, note_hidden
 from registry.store.files import opening
 from tests.label_tasks import LabelTask
 from tests.needs import need, summary
@@ -124,7 +124,7 @@ def answer_here(question, timeout, write_bytes):
     try:
         with Database(question.path).querying(output=question.output) as connection:
             told = write(connection, question, written)
-            return [*find_left_out(connection).sentences, *describe_hidden(connection), *told]
+            return [*find_left_out(connection).sentences, *note_hidden(connection), *told]
     finally:
         write_bytes(written.getvalue().encode())
 

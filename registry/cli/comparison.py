@@ -122,11 +122,11 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     from registry.leaderboards.load import declared_leaderboards
     from registry.reports.plan import planned_sentences
     from registry.store import catalog
-    from registry.store.embargoes import describe_hidden
+    from registry.store.embargoes import note_hidden
 
     how = job.how
     session.bound(how.memory)
-    say_all(describe_hidden(session.connection), "note")
+    say_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):
         request = declared_request(row, given, None if metric is None else (metric,), how)

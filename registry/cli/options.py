@@ -108,7 +108,7 @@ def public_database(path: Path | None, at: str | None = None, *, private: bool =
     with target.reading() as connection:
         hidden = describe_hidden(connection)
     if private:
-        say_all((sentence.partition(";")[0] for sentence in hidden), "warning")
+        say_all((f"{slug}: not public: {what}" for slug, what in hidden.items()), "warning")
     elif hidden:
         target = _published(target)
     else:
@@ -123,7 +123,7 @@ def _require_public(hidden: Sequence[str]) -> None:
         MismatchError: Something was.
     """
     if hidden:
-        raise MismatchError(f"{hidden[0].partition(';')[0]} since a moment ago; run the command again")
+        raise MismatchError("names, scores or gold were hidden a moment ago; run the command again")
 
 
 def _published(target: Database) -> Database:

@@ -33,7 +33,7 @@ def publish(
     target = database(db)
     write_public(target, output, tasks or (), sources=sources)
     with target.reading() as connection:
-        said = [sentence.partition(";")[0].replace("not public", "left out or replaced")
-                for sentence in describe_hidden(connection) if not tasks or sentence.partition(":")[0] in tasks]
-    say_all(said, "note")
+        hidden = describe_hidden(connection)
+    say_all((f"{slug}: left out or replaced: {what}" for slug, what in hidden.items() if not tasks or slug in tasks),
+            "note")
     say(f"{output}: written; `registry verify --db {output}` computes its numbers again")

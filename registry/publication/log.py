@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
@@ -44,7 +44,14 @@ _DIGESTS = text("SELECT digest FROM comparison JOIN public_comparison USING (com
 _STUDIES = text("SELECT signature FROM study JOIN number_study ON old = study_id")
 _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 
-_Found = tuple[int, dict[str, Any], dict[str, Any]]  # an entry: its stored id, its details, its other columns
+
+class _Entry(NamedTuple):
+    """A published entry: its stored id, its details, its other columns, and whether its submission may be named."""
+
+    stored_id: int
+    details: dict[str, Any]
+    columns: dict[str, Any]
+    is_named: bool
 
 
 def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
@@ -58,38 +65,38 @@ def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[
     compared = set(connection.execute(_DIGESTS).scalars())
     studied = set(connection.execute(_STUDIES).scalars())
     golds = {(row.test_set, row.real_digest): row.digest for row in connection.execute(_GOLD)}
-    found = []
+    published = []
     for row in connection.execute(_ENTRIES):
-        said = json.loads(row.details)
+        stored = json.loads(row.details)
         if row.action not in _DETAILS or (row.is_blind and row.action in _OF_SCORES):
             continue
-        if (row.action == "study" and said.get("signature") not in studied) or (
-                row.action in _OF_COMPARISONS and said.get("digest") not in compared):
+        if (row.action == "study" and stored.get("signature") not in studied) or (
+                row.action in _OF_COMPARISONS and stored.get("digest") not in compared):
             continue
         is_named = not (row.is_anonymous and row.action in _OF_SUBMISSIONS)
-        details = {key: said[key] for key in _DETAILS[row.action]
-                   if key in said and (is_named or row.action == "ladder")
-                   and (key != "normalized" or said[key] in manifests)}
+        details = {key: stored[key] for key in _DETAILS[row.action]
+                   if key in stored and (is_named or row.action == "ladder")
+                   and (key != "normalized" or stored[key] in manifests)}
         if row.action == "gold" and "digest" in details:
-            details["digest"] = golds.get((row.subject, said["digest"]), "")
-        found.append((row.event_id, details, {
+            details["digest"] = golds.get((row.subject, stored["digest"]), "")
+        published.append(_Entry(row.event_id, details, {
             "run_id": row.run_id, "at": row.ended_at if row.is_anonymous else row.at, "actor": None,
             "action": row.action, "subject": row.subject if is_named else names.get(row.subject, row.slug),
-            "hash": "", "salt": None, "digest": ""}))
-    in_order = list(_sort_submissions(found))
-    numbers = {"said_in": {stored: n for n, (stored, _, _) in enumerate(in_order, 1)}} | {
+            "hash": "", "salt": None, "digest": ""}, is_named))
+    in_order = list(_sort_submissions(published))
+    numbers = {"said_in": {entry.stored_id: n for n, entry in enumerate(in_order, 1)}} | {
         column: dict(map(tuple, connection.exec_driver_sql(f"SELECT old, new FROM number_{table}")))  # noqa: S608
         for column, table in _NUMBERS.items()}
-    return [row | {"event_id": n, "details": canonical_json(_renumber(details, numbers))}
-            for n, (_, details, row) in enumerate(in_order, 1)]
+    return [entry.columns | {"event_id": n, "details": canonical_json(_renumber(entry.details, numbers))}
+            for n, entry in enumerate(in_order, 1)]
 
 
-def _sort_submissions(entries: list[_Found]) -> Iterator[_Found]:
+def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
     """Sort the submissions of each command by their public names, because files come in the order of hidden ones."""
-    for (_, action), group in groupby(entries, key=lambda entry: (entry[2]["run_id"], entry[2]["action"])):
+    for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
         of_command = list(group)
-        if action in ("submission-added", "submission-changed") and not all(details for _, details, _ in of_command):
-            of_command.sort(key=lambda entry: str(entry[2]["subject"]))
+        if action in ("submission-added", "submission-changed") and not all(entry.is_named for entry in of_command):
+            of_command.sort(key=lambda entry: str(entry.columns["subject"]))
         yield from of_command
 
 

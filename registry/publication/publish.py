@@ -22,12 +22,13 @@ from registry.metrics.confusion import NO_LABEL
 from registry.publication.log import public_log
 from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
 from registry.publication.totals import sum_statistics
-from registry.store import models, sources
+from registry.store import models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files.reach import Reach
 from registry.store.log.journal import entries, now
 from registry.store.rows import driver_of, insert_many, quoted
+from registry.store.sources import fetch, is_kept
 from registry.version import __version__
 
 _PUBLIC = "public_file"  # the attached database that is written
@@ -155,11 +156,11 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
         if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue
-        if sources.is_kept(connection, normalized):
-            content = sources.fetch(connection, normalized)
-        elif stored and sources.is_kept(connection, stored):
+        if is_kept(connection, normalized):
+            content = fetch(connection, normalized)
+        elif stored and is_kept(connection, stored):
             try:
-                manifest = read_manifest(sources.fetch(connection, stored), Path(entry.subject))
+                manifest = read_manifest(fetch(connection, stored), Path(entry.subject))
                 content = resolve(manifest, Path(entry.subject)).stored.encode()
             except RegistryError:  # this version of the program refuses it
                 continue

@@ -90,6 +90,7 @@ SCOPE = {
             SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place
             FROM standing JOIN public_comparison USING (comparison_id))
         JOIN public_submission AS s USING (submission_id)""",
+    # Equal statistics have one direction only.
     "public_pair": """
         SELECT pair.comparison_id, pair.pair_result_id, 2 * pair.pair_result_id + has_digests::INTEGER AS result_key,
             has_digests, pair.submission_a, pair.submission_b, a.position > b.position AS turned,
@@ -289,12 +290,10 @@ TABLES = {
          "high": "if(flips, 0 - t.low, t.high)"}),
     "comparison_pair": PublicTable(
         "comparison_pair AS t JOIN public_pair AS shown USING (comparison_id, submission_a, submission_b) "
-        "JOIN public_result AS result ON result.result_key = shown.result_key "
-        "JOIN pair_result AS stored ON stored.pair_result_id = t.pair_result_id",
+        "JOIN public_result AS result ON result.result_key = shown.result_key",
         "p_adjusted is_significant is_resolved",
-        # The same statistics have one direction only.
         {"position": "shown.position", "pair_result_id": "shown.result_key",
-         "is_swapped": "stored.statistics_a <> stored.statistics_b AND shown.is_swapped <> flips",
+         "is_swapped": "shown.is_swapped <> flips",
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(

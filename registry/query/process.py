@@ -125,13 +125,13 @@ def answer(question: QueryRequest, lifeline: int) -> None:
     try:
         from registry.query.writer import write
         from registry.store.database import Database
-        from registry.store.embargoes import describe_hidden, find_left_out
+        from registry.store.embargoes import find_left_out, note_hidden
 
         try:
             memory = int(question.memory * _OF_DUCKDB)
             with Database(question.path).querying(memory=memory, output=question.output) as connection:
                 _bound(question.memory, 0 if question.output is None else question.max_bytes)
-                told = [*find_left_out(connection).sentences, *describe_hidden(connection),
+                told = [*find_left_out(connection).sentences, *note_hidden(connection),
                         *write(connection, question, sys.stdout)]
                 sys.stdout.flush()
                 sys.stderr.write("\n" + json.dumps(told))

@@ -141,13 +141,12 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
     tasks = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()))]
     with _going_on(verified, ", ".join(task.slug for task in tasks)):
         verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
-        comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
-        verified.count("comparison", len(comparisons))
-        verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
-        verified.faults += verify_decisions(connection, of_families(connection, with_places_of_purged(connection)))
+        for table in ("comparison", "score"):
+            verified.count(table, int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()))  # noqa: S608
+        purged = of_families(connection, with_places_of_purged(connection))
+        verified.faults += verify_decisions(connection, purged)
         with_gold = [task for task in tasks if stored_manifest(task.manifest).release.gold]
         verified.faults += verify_scores(connection, {task.task_id for task in with_gold})
-        purged = of_families(connection, with_places_of_purged(connection))
         chosen = {task.task_id: [row[0] for row in connection.exec_driver_sql(_COMPUTABLE, (task.task_id,))
                                  if row[0] not in purged] for task in with_gold}
         if purged:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, NoRegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
-from registry.store.embargoes import describe_hidden
+from registry.store.embargoes import note_hidden
 from registry.store.files import definitions
 from registry.store.files.failures import explaining
 from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, transaction
@@ -75,7 +75,7 @@ class Database:
         with self._connection(read_only=True, config=config, reach=reach) as connection:
             schema.check(connection, self.named)
             if self.notify is not None:
-                self.notify(describe_hidden(connection))
+                self.notify(note_hidden(connection))
                 self.notify = None
             self._turn_back(connection)
             yield connection

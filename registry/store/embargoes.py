@@ -54,12 +54,12 @@ def find_left_out(connection: Connection) -> Hidden:
     return Hidden() if time is None else find_hidden(connection, time)
 
 
-def describe_hidden(connection: Connection) -> list[str]:
-    """Return a sentence for each task with data that is not public now; none for a public file."""
+def describe_hidden(connection: Connection) -> dict[str, str]:
+    """Say for each task, by its id, which of its data is not public now; nothing of a public file."""
     if is_public(connection):
-        return []
+        return {}
     hidden, table = find_hidden(connection, now()), models.task
-    found = []
+    found = {}
     for row in connection.execute(select(table).order_by(table.c.task_id)).all():
         what = [f"{name} until {_time(until)}" for name, until in (
             ("names", row.anonymous_until if row.slug in hidden.anonymous else None),
@@ -67,8 +67,14 @@ def describe_hidden(connection: Connection) -> list[str]:
         if json.loads(row.manifest).get("release", {}).get("gold") is False:
             what.append("gold")
         if what:
-            found.append(f"{row.slug}: not public: {', '.join(what)}; `--public` shows what others may see")
+            found[row.slug] = ", ".join(what)
     return found
+
+
+def note_hidden(connection: Connection) -> list[str]:
+    """Return a sentence for each task with data that is not public now, and how to see what others see."""
+    return [f"{slug}: not public: {what}; `--public` shows what others may see"
+            for slug, what in describe_hidden(connection).items()]
 
 
 def find_next_reveal(connection: Connection) -> datetime | None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import duckdb
 from sqlalchemy import Connection, create_engine
@@ -53,7 +53,6 @@ CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 # small task (2.5 MB) is no smaller for it.
 _SMALL = 5 * 2**20
 
-_WRITES = "'read_only': False"  # in arguments
 Identity = tuple[int, int]  # what tells a file from another one at its path
 
 
@@ -66,7 +65,14 @@ class _Opened:
     times: int = 0
 
 
-_Key = tuple[Path, Identity | None, str]  # of what is open: the path, the file, and the arguments
+class _Key(NamedTuple):
+    """An open file: its path, its identity, and how it is open."""
+
+    path: Path
+    identity: Identity | None
+    read_only: bool
+    config: str
+
 
 
 @dataclass
@@ -76,22 +82,23 @@ class _Files:
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: dict[_Key, _Opened] = field(default_factory=dict)
 
-    def named(self, path: Path, identity: Identity | None, arguments: str) -> _Opened:
+    def named(self, key: _Key) -> _Opened:
         """Return the name by which to open a file.
 
         Of one file several names are open for reading only, because DuckDB would not know of the other's writing.
         """
-        if (known := self.opened.get((path, identity, arguments))) is not None:
+        if (known := self.opened.get(key)) is not None:
             return known
-        others = [key for key in self.opened if key[0] == path]
-        if not others or any(_WRITES in (key[2] + arguments) for key in others if key[1] == identity):
-            return _Opened(path)
+        others = [other for other in self.opened if other.path == key.path]
+        if not others or not all(other.read_only and key.read_only for other in others
+                                 if other.identity == key.identity):
+            return _Opened(key.path)
         folder = TemporaryDirectory(prefix="registry-")
-        name = Path(folder.name) / path.name
+        name = Path(folder.name) / key.path.name
         try:
-            os.link(path, name)
+            os.link(key.path, name)
         except OSError:  # another file system
-            shutil.copyfile(path, name)
+            shutil.copyfile(key.path, name)
         return _Opened(name, folder)
 
     def close(self, key: _Key) -> None:
@@ -109,7 +116,7 @@ _files = _Files()
 
 def is_open(path: Path) -> bool:
     """Say whether this process has the file at `path`, no link, open."""
-    return any(known == path for known, *_ in list(_files.opened))
+    return any(key.path == path for key in list(_files.opened))
 
 
 def is_free(file: IO[bytes]) -> bool:
@@ -165,14 +172,15 @@ def _patiently(path: Path, arguments: dict[str, Any], patience: float) -> tuple[
         try:
             with _files.lock:
                 before = _identity(path)
-                opened = _files.named(path, before, str(arguments))
+                key = _Key(path, before, arguments["read_only"], str(arguments["config"]))
+                opened = _files.named(key)
                 connection = _connect(opened.name, arguments)
                 identity = _identity(path)
                 if before not in (None, identity):  # by a file that took its place while this one was opened
                     connection.close()
                     continue
                 opened.times += 1
-                key = path, identity, str(arguments)
+                key = key._replace(identity=identity)
                 _files.opened[key] = opened
                 return connection, key
         except FAILURES as error:
