@@ -450,7 +450,8 @@ class OfRecord:
         policy = said.get("missing")
         missing = policy if policy in ("drop", "own") or (self.declared.layout == "labels" and policy == "worst"
                                                           ) else "reject"
-        more = {key: said[key] for key in ("version", "kind", "late", "track", "attributes") if said.get(key)}
+        more = {field.name: said[field.name] for field in SUBMISSION_FIELDS
+                if field.is_released and field.declared_by != "task" and said.get(field.name)}
         self.into.submits.append({
             "file": f"{where}{pattern}.jsonl", "team": team, "system": system, "test_set": self.test_set,
             "missing": missing, **more})
