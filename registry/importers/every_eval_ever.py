@@ -50,6 +50,7 @@ from registry.manifest.write import json_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.readers import Document
 from registry.significance import TESTS
+from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import as_toml, parse
 
 SCHEMA = "0.3.0"
