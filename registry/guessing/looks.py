@@ -16,8 +16,8 @@ from registry.guessing.records import OF_ITEMS, first_line, mended, readable, re
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.fast_tables import MAGIC, NUMBER
-from registry.readers.parsing.json_values import json_members
-from registry.readers.tables import as_text
+from registry.readers.parsing.json_values import read_json_members
+from registry.readers.tables import to_text
 
 MOST_COLUMNS = 1000  # in which keys and values are looked for
 PAIRED = 50  # columns of a gold, at the most, each of which is held against each of a system's
@@ -151,7 +151,7 @@ def is_json(document: Document) -> bool:
     if document.content.lstrip()[:1] not in (b"{", b"["):
         return False
     try:
-        return all(True for _ in json_members(document))
+        return all(True for _ in read_json_members(document))
     except InputError:
         return False
 
@@ -207,9 +207,9 @@ def single(document: Document) -> list[Table]:
 def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str, least: int = 2) -> Iterator[Table]:
     rows = [dict(members_within(row, _DEEPEST)) for row in rows]
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
-                               if as_text(value) is not None or isinstance(value, float)))
+                               if to_text(value) is not None or isinstance(value, float)))
     if least <= len(names) <= MOST_COLUMNS:
-        cells = [[repr(cell) if isinstance(cell, float) else as_text(cell) or "" for cell in map(row.get, names)]
+        cells = [[repr(cell) if isinstance(cell, float) else to_text(cell) or "" for cell in map(row.get, names)]
                  for row in rows]
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
 

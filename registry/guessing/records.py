@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from registry.errors import InputError
 from registry.readers import Document
-from registry.readers.parsing.fast_tables import MAGIC, parquet_rows
-from registry.readers.parsing.json_values import json_members, json_object
+from registry.readers.parsing.fast_tables import MAGIC, read_parquet_rows
+from registry.readers.parsing.json_values import parse_object, read_json_members
 
 _FEW_KEYS = 3  # of a file that is one object: with more, they are the items
 _MANY_KEYS = 20  # of what so few hold: they are the items then
@@ -29,7 +29,7 @@ def mended(document: Document) -> dict[str, Any]:
 
 def readable(document: Document) -> Document:
     """The file, with that mended."""
-    return document.declared(repair(document))
+    return document.declare(repair(document))
 
 
 class Records(NamedTuple):
@@ -55,7 +55,7 @@ def records(document: Document) -> Records | None:
 
 def _records(document: Document) -> Records | None:
     if document.content.startswith(MAGIC):
-        return Records([row for _, row in parquet_rows(document)], {"syntax": "parquet"}, "Parquet")
+        return Records([row for _, row in read_parquet_rows(document)], {"syntax": "parquet"}, "Parquet")
     given = readable(document)
     if not first_line(given).startswith(("{", "[")):
         return None
@@ -70,7 +70,7 @@ def first_line(document: Document) -> str:
 def members_of(document: Document) -> list[tuple[str | None, Any]] | None:
     """What a file holds that is one list or object in JSON, by its names (None in a list); None where it is neither."""
     try:
-        return [(name, value) for _, name, value in json_members(document)]
+        return [(name, value) for _, name, value in read_json_members(document)]
     except InputError:
         return None
 
@@ -78,7 +78,7 @@ def members_of(document: Document) -> list[tuple[str | None, Any]] | None:
 def _json(document: Document, form: dict[str, Any]) -> Records | None:
     """JSON Lines, or one value that is a list of objects or names its items."""
     try:
-        rows = [json_object(line, document.path, n) for n, line in document.lines() if line.strip()]
+        rows = [parse_object(line, document.path, n) for n, line in document.lines() if line.strip()]
     except InputError:
         rows = []
     if len(rows) > 1 or (rows and len(rows[0]) <= _FEW_KEYS and not any(

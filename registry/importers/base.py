@@ -23,7 +23,7 @@ from registry.manifest.fields import check_slug
 from registry.manifest.folder import TaskFolder
 from registry.manifest.write import json_lines
 from registry.readers import Document
-from registry.readers.parsing.json_values import json_object, json_value
+from registry.readers.parsing.json_values import parse_json, parse_object
 from registry.values import Value
 
 
@@ -155,17 +155,17 @@ def objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str
     """Read a file of JSON Lines, giving where each object stands; blank lines are passed over.
 
     Raises:
-        InputError: A line is no JSON object; see `json_object`.
+        InputError: A line is no JSON object; see `parse_object`.
     """
     for line, text in document.lines():
         if text.strip():
-            yield json_object(text, document.path, line, nan=nan), Place(document.path, line)
+            yield parse_object(text, document.path, line, nan=nan), Place(document.path, line)
 
 
 def parsed_json(text: str | bytes, path: str) -> Any:
     """Read the text of the file at `path`; see `whole_json`."""
     try:
-        return json_value(text, nan=True)
+        return parse_json(text, nan=True)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}", path=path, line=error.lineno) from None
     except ValueError as error:

@@ -47,7 +47,7 @@ from registry.importers.base import (
 )
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.tables import as_number
+from registry.readers.tables import to_number
 
 MAX_MEMBER = 2**28  # bytes of one member, unfolded
 MAX_ALL = 2**32  # bytes of all members that are read, unfolded
@@ -543,7 +543,7 @@ def _number(value: Any, scorer: str, place: Place) -> float | None:
         return None
     if isinstance(value, str):
         known = _GRADES.get(value, _WORDS.get(value.lower()))
-        found = number(as_number(value, text=True)) if known is None else known
+        found = number(to_number(value, text=True)) if known is None else known
     else:
         found = number(value)
     if found is None:

@@ -29,8 +29,8 @@ from registry.manifest.fields import BRACES, braces
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
-from registry.readers.parsing.fast_tables import MAGIC, Syntax, parquet_head
-from registry.readers.tables import Row, as_number, as_text, is_unscored, shown
+from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head
+from registry.readers.tables import Row, is_unscored, shorten, to_number, to_text
 
 
 class _Head(NamedTuple):
@@ -111,13 +111,13 @@ class Wide(Importer):
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, unscored=self.unscored,
                         syntax="parquet" if document.content.startswith(MAGIC) else "delimited")
         scores: dict[str, Run] = {column: {} for column in columns}
-        for row in reader.rows(document, tuple(columns), self.attributes):
+        for row in reader.read_rows(document, tuple(columns), self.attributes):
             place = Place(document.path, row.line)
             collected.describe("test", row.key, row.attributes, place)
             for (column, found), cell in zip(scores.items(), row.cells, strict=True):
                 if row.key in found:
                     raise standing_twice(row.key, place, found[row.key][1])
-                found[row.key] = (reader.number(cell, column, row), place)
+                found[row.key] = (reader.parse_number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
         return collected.imported(Measure(name=self.metric))
@@ -133,7 +133,7 @@ class Wide(Importer):
         return _Head(columns, first, line, first_line)
 
     def _parquet(self, document: Document) -> _Head:
-        columns, first = parquet_head(document)
+        columns, first = read_parquet_head(document)
         for name in (*self.item, *self.attributes, *self.systems):
             if name not in columns:
                 raise document.error(f"no column {name!r}; {suggest(name, columns)}")
@@ -145,7 +145,7 @@ class Wide(Importer):
             cell = first.get(name)
             is_there = not is_unscored(cell, self.unscored) and str(cell).strip()
             is_meant = isinstance(cell, bool) and self.systems  # else a flag of the items might be taken for a system
-            if is_there and not is_meant and math.isnan(as_number(cell, text=text)):
+            if is_there and not is_meant and math.isnan(to_number(cell, text=text)):
                 raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
                                   f"--option item={name}; else --option systems or unscored")
 
@@ -217,13 +217,13 @@ class Long(ScoredImporter):
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
         found: dict[tuple[str, str, str], Run] = defaultdict(dict)
-        for row in reader.rows(document, (self.score, *names), self.attributes):
+        for row in reader.read_rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
             of = {name: _named(cell, name, row) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
-            number, scores = reader.number(score, self.score, row), found[test_set, system, run]
+            number, scores = reader.parse_number(score, self.score, row), found[test_set, system, run]
             if row.key in scores:
                 raise standing_twice(f"{row.key} (system {system!r})", place, scores[row.key][1], (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
@@ -235,8 +235,8 @@ class Long(ScoredImporter):
 
 def _named(cell: Any, column: str, row: Row) -> str:
     """A name as text, which a whole number may be."""
-    if (text := as_text(cell)) is None or not text.strip() or not text.isprintable():
-        raise row.error(f"{column!r} is {shown(cell)}; expected a name")
+    if (text := to_text(cell)) is None or not text.strip() or not text.isprintable():
+        raise row.error(f"{column!r} is {shorten(cell)}; expected a name")
     return text
 
 

@@ -53,7 +53,7 @@ def examine(seed, content):
     if error is not None:
         _check_error(error, lines)
     problems = Problems(20)
-    collected, fatal = _read(seed, document.collecting(problems))
+    collected, fatal = _read(seed, document.collect(problems))
     found = problems.found + ([] if fatal is None else [fatal])
     if (str(error) if error else None) != (str(found[0]) if found else None):
         raise Failure(f"raised: {error}; collected: {found[:1]}")

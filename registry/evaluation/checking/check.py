@@ -164,7 +164,7 @@ def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
         problems = {role: Problems(checked.limit) for role in documents}
         try:
             found = expected_items(task, test_set, {
-                role: document.collecting(problems[role]) for role, document in documents.items()})
+                role: document.collect(problems[role]) for role, document in documents.items()})
         except InputError as error:
             of = next((role for role, document in documents.items() if document.path == error.path), "gold")
             problems[of].end(error)
@@ -225,7 +225,7 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
         if (at_once := _at_once(bounded, submission, items.get(name))) is not None:
             answers, joined = at_once
         else:
-            answers = submission.read(bounded.collecting(problems))
+            answers = submission.read(bounded.collect(problems))
             joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
         if joined is not None:
             remarks = [remark.error(document.path) for remark in of_submission(
@@ -248,7 +248,7 @@ def _at_once(document: Document, submission: Declared,
         return None
     try:
         answers = submission.read(document)
-        if not isinstance(answers, AnswerColumns) or reader.declared(document).has_notes:
+        if not isinstance(answers, AnswerColumns) or reader.declare(document).has_notes:
             return None
         joined = join(items, answers, reader, submission.policies, document.path)
         if joined.n_missing and any(submission.uncounted(items, joined.answers, document.path)):

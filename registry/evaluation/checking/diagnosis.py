@@ -108,7 +108,7 @@ class Diagnosis:
         """How many problems of form a file has, read with other options; None where it then has no expected item."""
         problems = Problems(0)
         try:
-            answers = replace(self.reader, **options).read_answers(document.collecting(problems))
+            answers = replace(self.reader, **options).read_answers(document.collect(problems))
         except InputError:
             return None
         is_ours = any(answer.key in self._expected for answer in answers)
@@ -128,7 +128,7 @@ class Diagnosis:
     def _text(self) -> str:
         """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
         try:
-            return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
+            return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
             return ""
 

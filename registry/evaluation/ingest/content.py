@@ -30,7 +30,7 @@ def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequenc
 def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
     """The digest of what one file says of the gold's items; see `content_digest`."""
     if isinstance(reader, NamedReader):
-        answers = reader.folded(items, answers)
+        answers = reader.fold_names(items, answers)
     if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(reader, answers)) is not None:
         return found
     return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))

@@ -68,7 +68,7 @@ class Declared:
 
     def bounded(self, document: Document, items: Sequence[Item]) -> Document:
         """Return one of its files, of which no more is read than answers to these items can be."""
-        return document.bounded(self.reader.bounds(items))
+        return document.bound(self.reader.bounds(items))
 
     def uncounted(self, items: Sequence[Item], answers: Sequence[Answer | None], path: str) -> Iterator[InputError]:
         """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""

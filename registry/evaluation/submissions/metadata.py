@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.readers import READERS, Document
-from registry.readers.trec import Trec, metadata
+from registry.readers.trec import Trec, read_metadata
 from registry.store import catalog, sources
 from registry.store.row_types import TaskRow
 from registry.values import parse
@@ -36,5 +36,5 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
         for run, kept in enumerate(files, 1):
             if sources.is_kept(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
-                rows += [{"version": of.version, "run": run, "line": line} for line in metadata(document)]
+                rows += [{"version": of.version, "run": run, "line": line} for line in read_metadata(document)]
     return rows

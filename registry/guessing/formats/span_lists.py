@@ -14,8 +14,8 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, Sys
 from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column, members_within
 from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
-from registry.readers.parsing.json_values import ABSENT, at_path
-from registry.readers.tables import as_text
+from registry.readers.parsing.json_values import ABSENT, get_value
+from registry.readers.tables import to_text
 
 _GOLDS = re.compile(r"(?<![a-z])(gold|golds|truth|reference|labels?)(?![a-z])", re.I)
 _ID = re.compile(r"(?i)(.*[_.-])?(id|ids|uid|key|item|name|doc|document|hash)|.*I[dD]")
@@ -39,8 +39,8 @@ class _List:
     def spans(self) -> list[tuple[tuple[Any, ...], ...]]:
         """The spans of every row: start, end, type."""
         names = [name for name in (self.start, self.end, self.type) if name]
-        return [tuple(sorted(tuple(at_path(span, name) for name in names) for span in at_path(row, self.column) or ()))
-                for row in self.of.rows]
+        return [tuple(sorted(tuple(get_value(span, name) for name in names)
+                             for span in get_value(row, self.column) or ())) for row in self.of.rows]
 
     @cached_property
     def is_inclusive(self) -> bool:
@@ -49,7 +49,7 @@ class _List:
 
     def cells(self, name: str) -> Column:
         """What stands in another column, as text."""
-        return Column([as_text(at_path(row, name)) or "" for row in self.of.rows])
+        return Column([to_text(get_value(row, name)) or "" for row in self.of.rows])
 
     def reader(self, options: Mapping[str, Any]) -> Spans:
         """The reader of this list, with further options."""
@@ -155,7 +155,7 @@ def _lists(document: Document, asked: Asked) -> list[_List]:
     read: list[_List] = []
     columns = list(dict.fromkeys(path for row in found.rows[:_LOOKED_AT] for path in _paths(row)))
     for column in columns:
-        lists = [at_path(row, column) for row in found.rows]
+        lists = [get_value(row, column) for row in found.rows]
         if not asked.names("spans", columns, column) or any(one is ABSENT for one in lists):
             continue
         spans = [span for one in lists if isinstance(one, list) for span in one]
@@ -183,8 +183,8 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
 
 
 def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
-    return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
-        not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) for span in spans))
+    return all(type(get_value(span, name)) is int for span in spans for name in (start, end)) and (
+        not type_ or all(isinstance(get_value(span, type_), str) and get_value(span, type_) for span in spans))
 
 
 def _answering(gold: _List, document: Document, asked: Asked) -> _List | None:
@@ -193,7 +193,7 @@ def _answering(gold: _List, document: Document, asked: Asked) -> _List | None:
     Of a system that says nothing it is the one that is called so.
     """
     found, of = _lists(document, asked), records(document)
-    if not found and of is not None and all(at_path(row, gold.column) in ([], None) for row in of.rows):
+    if not found and of is not None and all(get_value(row, gold.column) in ([], None) for row in of.rows):
         return replace(gold, document=document, of=of)
     if len(found) > 1:
         found = [one for one in found if one.spans != gold.spans] or found
@@ -217,7 +217,7 @@ def _scalars(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _has(one: _List, name: str) -> bool:
-    return all(as_text(at_path(row, name)) is not None for row in one.of.rows)
+    return all(to_text(get_value(row, name)) is not None for row in one.of.rows)
 
 
 def _is_text(column: Column) -> bool:

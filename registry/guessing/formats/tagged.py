@@ -15,7 +15,7 @@ from registry.guessing.trial import Trial
 from registry.items import Answer, Item
 from registry.readers import Bio, Document
 from registry.readers.bio import is_tag, suggest_tag
-from registry.readers.parsing.delimited import split
+from registry.readers.parsing.delimited import split_cells
 
 TAGS = 0.98  # the share of a column's cells that are tags at the least; the reader tells of the others
 ALIKE = 0.8  # the share of tokens that are the gold's, of a file that is let pass with others
@@ -78,7 +78,7 @@ def tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
 
 def _repeated(gold: Document, form: _Form, others: Sequence[Document]) -> tuple[int, ...]:
     """The columns of tags that all files have alike: the gold's, where it is named as a system's file too."""
-    rows = [[split(line, form.separator) for _, line in text_lines(document) if line.strip()] for document in (
+    rows = [[split_cells(line, form.separator) for _, line in text_lines(document) if line.strip()] for document in (
         gold, *others)]
     of_all = {n: [[row[n] if n < len(row) else "" for row in of] for of in rows] for n in form.tags}
     return tuple(n for n, cells in of_all.items() if all(one == cells[0] for one in cells))
@@ -196,7 +196,7 @@ def _refuse_unusual_tags(document: Document) -> None:
     if all(line.strip() for _, line in lines[:-1]):
         return
     for separator in ("tab", "whitespace"):
-        for column in zip(*(split(line, separator)[1:] for _, line in filled), strict=False):
+        for column in zip(*(split_cells(line, separator)[1:] for _, line in filled), strict=False):
             remedies = [None if is_tag(cell) else suggest_tag(cell) for cell in column]
             n_usual = sum(map(is_tag, column))
             if "O" in map(str.upper, column) and n_usual + sum(map(bool, remedies)) >= TAGS * len(column):
@@ -212,7 +212,7 @@ def _forms(document: Document) -> Iterator[_Form]:
     filled = [line for line in lines if line.strip()]
     is_one = all(line.strip() for line in lines[:-1])  # sentence, unless columns have names
     for separator in ("tab", "whitespace"):
-        rows = [split(line, separator) for line in filled]
+        rows = [split_cells(line, separator) for line in filled]
         plain = [row for row in rows if not row[0].startswith(("#", "-DOCSTART-"))] or rows
         if not plain:
             return

@@ -46,7 +46,7 @@ class _Steps(NamedTuple):
 def _count_steps(document: Document, reader: Trec) -> _Steps:
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
     ranked = defaultdict[str, list[tuple[int, float, str]]](list)
-    for _, line in islice(reader.declared(document).lines(), _LOOKED_AT):
+    for _, line in islice(reader.declare(document).lines(), _LOOKED_AT):
         cells = line.split()
         if len(cells) == len(reader.run) and cells[rank].isdecimal() and not line.startswith("#"):
             ranked[cells[query]].append((int(cells[rank]), float(cells[score]), cells[name]))

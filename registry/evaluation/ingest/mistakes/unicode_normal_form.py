@@ -15,7 +15,7 @@ def another_normal_form(document: Document, items: Sequence[Item], reader: Reade
     """Say how much of a submission of text that was read is not in NFC, where all of the gold is."""
     if not reader.is_text:
         return None
-    document = reader.declared(document)
+    document = reader.declare(document)
     known = another_normal_form, document.repair, document.skip
     if known not in document.made:
         document.made[known] = [] if _is_nfc(document.text()) else [
