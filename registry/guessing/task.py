@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from registry.guessing.guess import Asked, Guess, System, options_of
 from registry.guessing.runs import Runs, runs_of
 from registry.identity import canonical_json
-from registry.importers.base import distinct_slugs, system_and_team
+from registry.importers.base import make_slugs, split_model
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric
 from registry.metrics import Metric
@@ -60,7 +60,7 @@ class _Place(NamedTuple):
 def _gold_name(guess: Guess) -> str:
     """What the gold's file is called in the task's folder."""
     gold = Path(guess.gold.path)
-    return next(iter(distinct_slugs([gold.name], gold).values()))
+    return next(iter(make_slugs([gold.name], gold).values()))
 
 
 def _places(guess: Guess, runs: Sequence[Runs]) -> dict[str, _Place]:
@@ -68,7 +68,7 @@ def _places(guess: Guess, runs: Sequence[Runs]) -> dict[str, _Place]:
     of_run = {system.name: (one.name, number) for one in runs for number, system in one.systems.items()}
     within = {system.name for system in guess.systems if system.document.path == guess.gold.path} - of_run.keys()
     others = [system for system in guess.systems if system.name not in within]
-    slugs = distinct_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(guess.gold.path))
+    slugs = make_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(guess.gold.path))
     found = {name: _Place(_gold_name(guess), _gold_name(guess), name) for name in within}
     ends = {one.name: {_end(Path(system.document.path)) for system in one.systems.values()} for one in runs}
     for system in others:
@@ -97,7 +97,7 @@ def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _submit(system: System, options: dict[str, Any], common: dict[str, Any], place: _Place) -> dict[str, Any]:
     own = {name: value for name, value in options.items() if common.get(name) != value}
-    return {"file": place.file, **system_and_team(place.system), **({"options": own} if own else {}),
+    return {"file": place.file, **split_model(place.system), **({"options": own} if own else {}),
             **({"tokens": system.tokens} if system.tokens != "reject" else {})}
 
 

@@ -99,7 +99,7 @@ class Labels(NamedReader):
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
             raise document.error(f"option 'columns' of labels has no column {min(lacking)!r}")
-        if (columns := reader._at_once(document)) is not None:
+        if (columns := reader._read_at_once(document)) is not None:
             labels = columns.pop(self.label)
             keys = self._make_keys(columns, len(labels))
             attributes = make_attribute_rows({
@@ -110,7 +110,7 @@ class Labels(NamedReader):
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         reader = replace(self, blank=self.blank if self.item else "missing", attributes=self.attributes and ())
-        if (columns := reader._at_once(document)) is not None:
+        if (columns := reader._read_at_once(document)) is not None:
             labels = columns[self.label]
             keys = self._make_keys(columns, len(labels))
             return AnswerColumns.of_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
@@ -134,7 +134,7 @@ class Labels(NamedReader):
     def declared_names(self) -> tuple[str, ...]:
         return self.labels or ()
 
-    def _at_once(self, document: Document) -> dict[str, list[str]] | None:
+    def _read_at_once(self, document: Document) -> dict[str, list[str]] | None:
         """Every column of a file in which nothing is wrong and no line blank or a comment; of others None.
 
         It is read block by block instead of line by line, which takes half the time.

@@ -50,7 +50,7 @@ def one_database(tmp_path_factory):
                 yield connection, path
             path.unlink()
 
-        patch.setattr(fast_tables, "reading", reading)
+        patch.setattr(fast_tables, "open_duckdb", reading)
         yield
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.metrics import ConfusionMetric
-from registry.metrics.confusion import NO_LABEL, label_code
+from registry.metrics.confusion import NO_LABEL, make_label_code
 
 MOST = 1000  # labels of a test set, each of which is counted for every item and system
 
@@ -26,11 +26,11 @@ class LabelNumbers:
 
     def numbered(self, codes: Floats) -> Floats:
         """Statistics as they are stored, from codes of known labels."""
-        return _translated(codes, {label_code(name): number for name, number in self.numbers.items()})
+        return _translated(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
     def coded(self, statistics: Floats) -> Floats:
         """Stored statistics as codes."""
-        return _translated(statistics, {number: label_code(name) for name, number in self.numbers.items()})
+        return _translated(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def counted(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
         """Count for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].

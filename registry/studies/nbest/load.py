@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
-from registry.metrics.sets import tie_order
+from registry.metrics.sets import order_ties
 from registry.significance.assumptions import shared_items
 from registry.significance.pairwise.independent import same_items
 from registry.store import catalog
@@ -96,7 +96,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     chosen = [_find(members, system, name) for system in systems] or list(range(len(members)))
     if twice := [n for n in chosen if chosen.count(n) > 1]:
         raise InputError(f"{members[twice[0]].name} is named twice; name it once")
-    order = tie_order(seed, (answers.names[n] for n in kept))
+    order = order_ties(seed, (answers.names[n] for n in kept))
     ranked = Ranked(tuple(called([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
     warning = shared_items(items)

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.metrics.sets import Ties, best_first, cut
+from registry.metrics.sets import Ties, count_accepted, sort_best_first
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail
 
@@ -140,8 +140,8 @@ def _lists(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Count
     """The cut-off (by its position) from which on the system accepts each candidate, and the sizes of its lists."""
     returned = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
     scores = ranked.scores[returned, system]
-    positions = best_first(scores, ranked.order[returned])
-    sizes = cut(scores[positions], grid, ties)
+    positions = sort_best_first(scores, ranked.order[returned])
+    sizes = count_accepted(scores[positions], grid, ties)
     entry = np.full(len(ranked.right), len(grid), dtype=np.int64)
     entry[returned[positions]] = np.searchsorted(sizes, np.arange(len(positions)), side="right")
     return entry, sizes

@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.arrays import Ints
 from registry.errors import InputError
-from registry.metrics.sets import accepted
+from registry.metrics.sets import find_accepted
 from registry.significance.distributions import clopper_pearson
 from registry.studies.nbest.precision import Ranked
 
@@ -76,7 +76,7 @@ def _variation(ranked: Ranked, system: int, repetition: Ints, n: int, average: i
     if not len(returned):
         raise InputError(f"{ranked.systems[system]} returns no candidate; leave it out by --system")
     threshold = float(returned[max(len(returned) - average * n, 0)])
-    taken = accepted(scores, threshold=threshold)
+    taken = find_accepted(scores, threshold=threshold)
     sizes = np.bincount(repetition[taken], minlength=n)
     right = np.bincount(repetition[taken & ranked.right], minlength=n)[sizes > 0]
     sizes = sizes[sizes > 0]
