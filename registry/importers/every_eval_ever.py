@@ -55,7 +55,7 @@ from registry.values import as_toml, parse
 
 SCHEMA = "0.3.0"
 LIBRARY = "evalregistry"  # the evaluation library of records that a registry wrote
-SAMPLES = "_find_samples.jsonl"  # behind the name of an aggregate record
+SAMPLES = "_samples.jsonl"  # behind the name of an aggregate record
 
 # details of the library: the task as in a manifest, the test set, the submission, and what samples hold
 TASK, TEST_SET, SUBMISSION, LAYOUT = "task", "test_set", "submission", "layout"
