@@ -127,11 +127,9 @@ def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Ma
                 "\n".join(f"- {name}: {_text(told)}" for name, told in facts if told)]
     metrics = "\n".join(f"- `{name}`: `{metric!r}`, {metric.better} is better"
                         for name, metric in task.metrics.items())
-    missing = {"reject": "A submission has to answer every item.", "worst": "Items without an answer count as wrong.",
-               "drop": "Items without an answer are left out.", "own": "Items without an answer are left out."}
     seen = "Scores are hidden from participants." if hidden else (
         f"The leaderboard shows the last submission of each participant, by `{manifest.primary.id}`.")
-    evaluation = ["# Evaluation", metrics, missing[manifest.submission.missing], seen,
+    evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), seen,
                   "The order on this platform is that of scores alone. Which differences are significant, and the "
                   "ranks that the data supports, are in the organisers' results."]
     timed = "\n".join(f"- {_text(phase.name)}: from {_moment(phase.start)} UTC"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from registry.columns import AnswerColumns, JoinedColumns
-from registry.evaluation.ingest.mistakes import positions
+from registry.evaluation.ingest import remarks
 from registry.items import Item
 from registry.readers import Labels
 
@@ -22,7 +22,7 @@ WEAK, GOOD = ([label if RNG.random() < share else RNG.choice("abc") for label in
 def told(labels, gold=GOLD):
     items = [Item(str(n), label) for n, label in enumerate(gold)]
     answers = AnswerColumns.of_labels([item.key for item in items], labels, range(len(items)))
-    return positions.displaced(items, JoinedColumns.of_items(answers, items), READER)
+    return remarks.find_displaced_rows(items, JoinedColumns.of_items(answers, items), READER)
 
 
 @pytest.mark.parametrize(("labels", "says"), [
@@ -58,7 +58,7 @@ def test_a_shift_of_labels_in_no_fixed_order_is_one():
 
 def test_the_error_of_chance_is_that_of_all_orders(monkeypatch):
     """By brute force, on the brink of what is told."""
-    monkeypatch.setattr(positions, "_FEW", 2)
+    monkeypatch.setattr(remarks, "_FEW_ROWS", 2)
     gold, given = np.array([0.0, 0, 1, 1, 2, -1]), [0.0, 1, 1, 2, 2, 0]
     matches = [sum(int(a == b) for a, b in zip(gold, order, strict=True)) for order in itertools.permutations(given)]
     error = pvariance(matches) ** 0.5
@@ -66,5 +66,5 @@ def test_the_error_of_chance_is_that_of_all_orders(monkeypatch):
     for order in itertools.islice(itertools.permutations(given), 0, 720, 7):
         z = (sum(a == b for a, b in zip(gold, order, strict=True)) - mean) / error
         for brink in (z + 1e-9, z - 1e-9):
-            monkeypatch.setattr(positions, "_CHANCE", brink)
-            assert positions._is_chance(gold, np.array(order)) == (z < brink)
+            monkeypatch.setattr(remarks, "_CHANCE", brink)
+            assert remarks._is_chance(gold, np.array(order)) == (z < brink)
