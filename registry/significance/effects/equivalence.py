@@ -13,12 +13,10 @@ import numpy as np
 
 from registry.errors import InputError
 from registry.significance.base import Method, Observed, Settings
-from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.distributions.tango import tango_interval, tango_statistic
+from registry.significance.distributions import log_normal_p, log_t_p, tango_interval, tango_statistic
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL
-from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.bootstrap_intervals import dual_rank
-from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
+from registry.significance.resampling.exceedances import dual_rank, monte_carlo_tail, tolerance
+from registry.significance.resampling.scores import resampled_scores
 from registry.significance.units import has_binary_units, unit_differences
 
 
