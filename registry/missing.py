@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
-from registry.errors import counted
-
-if TYPE_CHECKING:
-    from registry.items import Item
-    from registry.metrics import Metric
+from registry.errors import InputError, counted
+from registry.items import Item
 
 _MANY = 0.05  # of the items: leaving out so many for all systems would make another test set
+
+
+class Scorer(Protocol):
+    """The part of a metric that policies depend on."""
+
+    name: ClassVar[str]
+
+    @property
+    def has_worst(self) -> bool:
+        """True if an item without an answer can count as the worst one."""
+
+    def unanswered(self, item: Item) -> InputError:
+        """Return the error that the metric has no worst value to count."""
 
 
 class MissingPolicy(StrEnum):
@@ -53,7 +63,7 @@ class MissingPolicy(StrEnum):
             effect = f"count{'' if several else 's'} as wrong"
         return f"{n_missing} of {counted(n_items, 'item')} {'have' if several else 'has'} no answer and {effect}"
 
-    def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Metric],
+    def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Scorer],
                       absent: str) -> Iterator[tuple[Item, str, str]]:
         """Yield the unanswered items for which a submission is refused, with the fault and the remedy.
 
@@ -75,7 +85,7 @@ class MissingPolicy(StrEnum):
                 yield item, fault, remedy
 
 
-def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Metric]) -> str:
+def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> str:
     """Return what to do about a file that the policy `reject` refuses."""
     add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
     without = [metric for metric in metrics if not metric.has_worst]
