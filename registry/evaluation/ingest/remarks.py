@@ -24,11 +24,10 @@ from registry.errors import Category, InputError, counted, listed, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item, Keyed
 from registry.metrics import Metric
-from registry.metrics.references import ReferenceMetric
-from registry.metrics.word_division import count_tokenized, is_tokenized
+from registry.metrics.texts import ReferenceMetric, count_tokenized, is_tokenized
 from registry.missing import MissingPolicy
 from registry.readers import Document, Labels, Reader
-from registry.readers.names import NamedReader, by_case
+from registry.readers.base import NamedReader, by_case
 from registry.readers.trec import Trec
 
 FEW = 10  # items; answers to fewer may be equal without being copied
