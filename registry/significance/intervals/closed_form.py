@@ -21,8 +21,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import difference_range
-from registry.significance.crossed.critical import reach
-from registry.significance.crossed.tables import crossing
+from registry.significance.crossed import crossing, reach
 from registry.significance.distributions.proportions import bonett_price, wilson_of_counts
 from registry.significance.intervals.by_range import (
     Ends,

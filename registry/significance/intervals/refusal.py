@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from registry.significance.crossed.tables import crossing_refusal
+from registry.significance.crossed import crossing_refusal
 from registry.significance.matrix import Matrix
 
 

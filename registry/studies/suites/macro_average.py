@@ -23,8 +23,7 @@ from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
 from registry.significance.assumptions import misuses
 from registry.significance.base import PairResult
 from registry.significance.correlations.matrix import PairMatrix
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.multiple import STEP_DOWN, adjust
 from registry.significance.resampled_scores import percentiles
 from registry.significance.resampling.random_runs import drawn_runs_refusal
 from registry.significance.shared_draws import Resampled
