@@ -23,8 +23,8 @@ from registry.cli.options import (
     Task,
     Wait,
     actor_name,
-    attributes_of,
     database,
+    declared_facts,
     named_values,
     private_database,
 )
@@ -131,7 +131,7 @@ def submit(
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]
     entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
-                         version=version, track=track, missing=missing, attributes=attributes_of(attribute),
+                         version=version, track=track, missing=missing, **declared_facts(attribute, "participant"),
                          options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))

@@ -24,7 +24,7 @@ from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CL
 from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, UNEVEN_SAMPLES, UNLIKE_SAMPLES
 from registry.significance.cautions.weak_null import CAUTIONS
-from registry.significance.correlations.alike import ALIKE
+from registry.significance.correlations import ALIKE
 from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.williams import NOT_NORMAL
 from registry.values import parse

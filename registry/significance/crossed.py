@@ -19,7 +19,7 @@ from registry.arrays import ROUNDING, Floats
 from registry.errors import counted
 from registry.significance.base import Alternative
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.random_runs import runs_refusal
+from registry.significance.resampling.scores import runs_refusal
 from registry.significance.units import linearized
 
 OWN = "run"  # the factor whose levels are each system's own; other factors cross the systems

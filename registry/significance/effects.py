@@ -18,16 +18,19 @@ from registry.arrays import ROUNDING, Floats, Ints
 from registry.errors import InputError
 from registry.significance.base import Method, Observed, Pair, Settings
 from registry.significance.cautions.weak_null import LEAST_RATIO
-from registry.significance.distributions.noncentral_t import noncentrality_interval
-from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.distributions.proportions import clopper_pearson
-from registry.significance.distributions.tango import tango_interval, tango_statistic
+from registry.significance.distributions import (
+    clopper_pearson,
+    log_normal_p,
+    log_t_p,
+    noncentrality_interval,
+    tango_interval,
+    tango_statistic,
+)
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
-from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.bootstrap_intervals import dual_rank
-from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
+from registry.significance.resampling.exceedances import dual_rank, monte_carlo_tail, tolerance
+from registry.significance.resampling.scores import resampled_scores
 from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints

@@ -18,7 +18,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError
-from registry.significance.distributions.noncentral_t import quantile_levels
+from registry.significance.distributions import quantile_levels
 from registry.significance.resampling.draws import OUTPUTS, stream
 
 MOST = 10**8  # units: larger test sets are not planned

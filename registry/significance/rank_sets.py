@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.scratch_files import room
-from registry.significance.base import PairResult, Settings
-from registry.significance.discordance import discordant
+from registry.significance.base import PairResult, Settings, discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import adjust
 from registry.significance.resampling.draws import (
@@ -33,7 +32,7 @@ from registry.significance.resampling.draws import (
     units_by_stratum,
 )
 from registry.significance.resampling.exceedances import TOLERANCE
-from registry.significance.resampling.random_runs import scores_without_runs
+from registry.significance.resampling.scores import scores_without_runs
 
 RANK_DRAWS = 1000  # as many as csranks draws
 # the smallest numbers of units for which rank sets held in simulation (docs/validity.md)

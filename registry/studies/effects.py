@@ -29,8 +29,7 @@ from registry.significance.effects import TOO_NARROW, design_effect, effects, eq
 from registry.significance.matrix import Matrix
 from registry.significance.rank_cautions import rank_cautions
 from registry.significance.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
-from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
-from registry.significance.resampling.random_runs import drawn_runs_refusal
+from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option

@@ -11,7 +11,7 @@ import numpy as np
 from registry.significance import Execution, PairTest, Settings
 from registry.significance.base import METHODS, Observed
 from registry.significance.effects import effects, equivalence, normality
-from registry.significance.intervals.closed_form import ClosedForm, over_items
+from registry.significance.intervals import ClosedForm, over_items
 from registry.significance.units import unit_differences
 
 ALPHA = 0.05

@@ -37,7 +37,7 @@ from registry.significance.cautions.judges import favoured, judged_items, rare_e
 from registry.significance.cautions.scales import describe_scales
 from registry.significance.cautions.weak_null import even_units
 from registry.significance.effects import design_effects
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import bytes_of_draws, resamples_err
 from registry.store import catalog

@@ -109,8 +109,9 @@ def submit(ingest: Ingest, one: Declared) -> Applied:
     applied = Applied(ingest.slug)
     check_runs(ingest.task, [one])
     tracks = catalog.tracks(ingest.connection, ingest.task_id)
-    if one.track is not None and one.track not in {ingest.task.manifest.submission.track, *tracks}:
-        applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
+    track = one.declaration["track"]
+    if track is not None and track not in {ingest.task.manifest.submission.track, *tracks}:
+        applied.warnings.append(f"track {track!r} is new to {ingest.slug}; {suggest(track, tracks)}")
     if (tombstone := _tombstone(ingest, one)) is not None:
         applied.notes.append(f"a team of that name was purged from {ingest.slug} and is {tombstone} since; this is new")
     known = ingest.ledger.names
@@ -162,7 +163,7 @@ def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
         return one
     ranked = "" if manifest.board.rank_late else " and has no rank"
     applied.warnings.append(f"{one.name} {late}; it counts as late{ranked}")
-    return replace(one, late=True)
+    return replace(one, declaration={**one.declaration, "late": True})
 
 
 def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:

@@ -21,6 +21,7 @@ from registry.manifest.files import identity
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
+from registry.submission_fields import DECLARED
 
 File = Path | Document
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -30,6 +31,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 class Declared:
     """One submission as the manifest (or the command line) declares it; `files` are its runs, mostly one.
 
+    `declaration` has a value of each fact that people may declare, by the names of `DECLARED`.
     `factors` are what tells them apart where that is more than their number: of each file a level for every factor,
     such as the prompt. `reason` is why it is declared so.
     Records name its files relative to the folder `within`.
@@ -43,11 +45,7 @@ class Declared:
     files: tuple[File, ...]
     reader: Reader
     policies: Policies
-    kind: str = "primary"
-    track: str | None = None
-    withdrawn: bool = False
-    late: bool = False
-    attributes: dict[str, Any] = field(default_factory=dict)
+    declaration: Mapping[str, Any] = field(default_factory=lambda: dict(DECLARED))
     reason: str | None = None
     of_manifest: bool = True
     within: Path | None = None
@@ -125,7 +123,9 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
             refuse(ManifestError(f"{path} is taken by two patterns, for {also} and for {one.name}; make one of them "
                                  "narrower, or name the file by itself", path=task.root.manifest, key=key))
             continue
-        name, runs_of = (one.test_set.name, one.name), (key, one.track) if _factors(submit, captured) else None
+        name, runs_of = (one.test_set.name, one.name), None
+        if _factors(submit, captured):
+            runs_of = key, one.declaration["track"]
         other, also_runs_of = found.setdefault(name, (one, runs_of))
         if other is one:
             continue
@@ -152,7 +152,7 @@ def check_runs(task: ResolvedTask, submissions: Sequence[Declared], refuse: Refu
         refuse: Called with each `ManifestError`: runs are random, and one that takes part has a single run; or a metric
             is no average over runs, and one has several.
     """
-    latest = {(one.test_set.name, one.team, one.system): one for one in submissions if not one.withdrawn}
+    latest = {(one.test_set.name, one.team, one.system): one for one in submissions if not one.declaration["withdrawn"]}
     alone = [one.name for one in latest.values() if len(one.files) < 2]
     if alone and task.manifest.significance.runs == "random":
         names = f"{alone[0]} has" if len(alone) == 1 else f"{alone[0]} and {len(alone) - 1} more have"
@@ -208,8 +208,9 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
     return Declared(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
-        kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
-        attributes=submit.known, reason=submit.reason, of_manifest=bool(key),
+        {name: getattr(submit, name) for name in DECLARED} | {
+            "track": names.get("track", reading.track), "attributes": submit.known},
+        submit.reason, of_manifest=bool(key),
         within=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
 
 

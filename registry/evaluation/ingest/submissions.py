@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -23,6 +23,7 @@ from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.log.journal import now
 from registry.store.row_types import NamedSubmission, TestSetRow
+from registry.submission_fields import DECLARED
 
 
 class Change(StrEnum):
@@ -150,12 +151,6 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
-def _declaration(one: Declared) -> dict[str, Any]:
-    """What is declared of a submission that may be declared otherwise later."""
-    return {"kind": one.kind, "track": one.track, "withdrawn": one.withdrawn, "late": one.late,
-            "attributes": one.attributes}
-
-
 def _columns(ingest: Ingest, declaration: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a declaration, or of some of it."""
     columns = dict(declaration)
@@ -177,8 +172,7 @@ def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
     Whoever declares something last is right: what the manifest still says as it did before does not undo what a command
     has said since. What it says for the first time counts where it differs from what goes without saying.
     """
-    declaration, before = _declaration(one), _declaration(replace(
-        one, kind="primary", track=ingest.task.manifest.submission.track, withdrawn=False, late=False, attributes={}))
+    declaration, before = one.declaration, DECLARED | {"track": ingest.task.manifest.submission.track}
     if one.of_manifest and there.declared is not None:
         before = json.loads(there.declared)
     wanted = _columns(ingest, {name: value for name, value in declaration.items() if value != before[name]})
@@ -194,9 +188,8 @@ def _redeclare(ingest: Ingest, there: NamedSubmission, one: Declared) -> bool:
 
 
 def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> NamedSubmission:
-    declaration = _declaration(one)
-    properties = _columns(ingest, declaration) | {
-        "missing": one.policies.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
+    properties = _columns(ingest, one.declaration) | {
+        "missing": one.policies.missing, "declared": canonical_json(one.declaration) if one.of_manifest else None}
     added = ingest.ledger.add(
         test_set, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],

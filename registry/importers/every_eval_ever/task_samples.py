@@ -24,6 +24,7 @@ from registry.importers.scored import number, standing_twice
 from registry.manifest.fields import FACTORS
 from registry.manifest.write import json_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
+from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse
 
 Rows = dict[str, dict[str, Any]]  # by item
@@ -184,7 +185,8 @@ class OfRecord:
         policy = said.get("missing")
         missing = policy if policy in ("drop", "own") or (self.declared.layout == "labels" and policy == "worst"
                                                           ) else "reject"
-        more = {key: said[key] for key in ("version", "kind", "late", "track", "attributes") if said.get(key)}
+        more = {field.name: said[field.name] for field in SUBMISSION_FIELDS
+                if field.is_released and field.declared_by != "task" and said.get(field.name)}
         self.into.submits.append({
             "file": f"{where}{pattern}.jsonl", "team": team, "system": system, "test_set": self.test_set,
             "missing": missing, **more})

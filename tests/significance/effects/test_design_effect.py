@@ -10,7 +10,7 @@ from scipy import stats
 
 from registry.significance import StatisticMatrix
 from registry.significance.effects import design_effect, design_effects
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.significance.pairwise.sign import log_coins
+from registry.significance.pairwise.matched import log_coins
 from registry.significance.power import ExactMcNemar, discordance, draw_correct, latent_correlation
 
 RATES = np.array([0.85, 0.7, 0.5])
