@@ -14,13 +14,13 @@ from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers, Sets, Texts
 from registry.direct.kinds import forms_of, plain, require_references_by_item, require_sets
 from registry.errors import InputError, UnknownNameError, suggest
-from registry.importers.scored import system_and_team
+from registry.importers.base import system_and_team
 from registry.manifest import Significance, significance_with
 from registry.manifest.fields import Missing
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, Metric
-from registry.metrics.word_division import choose_tokenizer
+from registry.metrics.texts import choose_tokenizer
 from registry.plugins import package_of
 
 TASK = "evaluation"

@@ -15,9 +15,8 @@ from registry.guessing.guess import LIKELY, OPEN, SURE
 from registry.guessing.records import OF_ITEMS, first_line, mended, readable, records
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
-from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.parquet import MAGIC
-from registry.readers.parsing.table_columns import NUMBER
+from registry.readers.parsing.fast_tables import MAGIC, NUMBER
+from registry.readers.parsing.json_values import json_members
 from registry.readers.tables import as_text
 
 MOST_COLUMNS = 1000  # in which keys and values are looked for

@@ -25,7 +25,7 @@ from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, METRICS, Metric
-from registry.metrics.references import ReferenceMetric
+from registry.metrics.texts import ReferenceMetric
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, name_of, parse
 

@@ -20,7 +20,7 @@ from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet, toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
-from registry.readers.parsing.json_lines import json_object
+from registry.readers.parsing.json_values import json_object
 
 _KEYS = ("item", "text")
 

@@ -18,10 +18,9 @@ from registry.evaluation.ingest.mistakes.unicode_normal_form import another_norm
 from registry.evaluation.ingest.mistakes.vocabulary import strangers
 from registry.items import Answer, Item
 from registry.metrics import Metric
-from registry.metrics.references import ReferenceMetric
-from registry.metrics.word_division import count_tokenized, is_tokenized
+from registry.metrics.texts import ReferenceMetric, count_tokenized, is_tokenized
 from registry.readers import Document, Reader
-from registry.readers.names import NamedReader
+from registry.readers.base import NamedReader
 
 FEW = 10  # items; answers to fewer may be the same without being copied
 _MISSING = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out for it", "are left out for it"),

@@ -17,7 +17,7 @@ from registry.columns import JoinedColumns
 from registry.errors import counted, listed, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item
-from registry.readers.names import NamedReader, by_case
+from registry.readers.base import NamedReader, by_case
 
 _SHOWN = 5  # names in a message
 _FEW = 10  # answers with a name; of more, about as many with another one tell that it is the same

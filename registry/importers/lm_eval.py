@@ -1,11 +1,14 @@
-"""The samples of the LM Evaluation Harness: a folder for every model, in it `samples_TASK_DATE.jsonl` for every task.
+"""Samples of the LM Evaluation Harness: a folder per model, with `samples_TASK_DATE.jsonl` per task.
 
-A sample is known by the digests of its document and target, which the harness writes; its `doc_id` only counts the
-documents, so that it names another one where a task was run on a part of them or in another version. Scores of samples
-are taken where their mean is the score, and of perplexities the log-probabilities and lengths that they are made of;
-what the harness aggregates otherwise (corpus BLEU, F1) cannot be had from single numbers. The results of the whole run
-that stand beside them (see `logs`) tell which these are, what the model is called and whether lower scores are
-better.
+A sample is identified by the digests of its document and target, because `doc_id` only counts documents. Sample scores
+are imported if their mean is the score; for perplexities, their log-probabilities and lengths. Other aggregates (corpus
+BLEU, F1) cannot be computed from single numbers.
+
+The results of a run (`results_DATE.json`, or `NAME_DATE.json` if `--output_path` is a file) say which these are, the
+model's name, and whether lower is better. Several models may share a folder, so the date finds them.
+
+A group's score is the mean of its tasks' scores, weighted by numbers of samples or not; only the scores tell which. If
+weighted, all tasks become one test set. Otherwise each task stays a test set, and all count equally.
 """
 
 from __future__ import annotations
@@ -13,29 +16,205 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from os.path import commonpath
 from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, suggest
-from registry.importers.files import Place, check_known, member, objects
-from registry.importers.lm_eval.groups import Group, group_names
-from registry.importers.lm_eval.logs import Log, find_logs, is_log
-from registry.importers.scored import (
+from registry.importers.base import (
     MEAN,
+    Better,
     Collected,
     Measure,
+    Place,
     Run,
     ScoredImporter,
+    Sources,
+    check_known,
+    find_files,
+    mean,
+    member,
     near,
     number,
+    objects,
     over_benchmarks,
     standing_twice,
+    whole_json,
 )
 from registry.manifest.folder import TaskFolder
+from registry.readers import Document
+
+
+def group_names(logs: Iterable[Log]) -> list[str]:
+    """The groups of which the results have scores."""
+    return list(dict.fromkeys(name for log in logs for name in log.result("groups", of=dict) or ()))
+
+
+class Group:
+    """One group, and what its tasks' samples say of its score.
+
+    Attributes:
+        name: Of the group.
+        tasks: Those below it, of groups in it too.
+    """
+
+    def __init__(self, name: str, logs: list[Log], path: Path) -> None:
+        """Find the group's tasks in the results.
+
+        Raises:
+            InputError: There is no such group, its results differ in its tasks, or a model lacks one.
+        """
+        self.name = name
+        found = {log.path: tasks for log in logs if (tasks := _tasks_of(log, name))}
+        if not found:
+            known = {group for log in logs for group in log.result("group_subtasks", of=dict) or ()}
+            raise InputError(f"no results of a group {name!r}; {suggest(name, known)}", path=path)
+        first, self.tasks = next(iter(found.items()))
+        if other := next((file for file, tasks in found.items() if set(tasks) != set(self.tasks)), None):
+            raise InputError(f"the group {name!r} has other tasks here than beside {first}", path=other)
+        logged: dict[str, set[str]] = defaultdict(set)
+        for log in logs:
+            logged[log.model].add(log.task)
+        for model, of_model in logged.items():
+            if of_model & set(self.tasks) and (lacking := [task for task in self.tasks if task not in of_model]):
+                raise InputError(f"no samples of {model!r} on {lacking[0]!r}, which is of the group {name!r}",
+                                 path=path, category="missing")
+        self._means: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
+        self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
+
+    def has(self, metric: str, filter_: str, log: Log) -> bool:
+        """Whether the group has a score by the metric and filter, or none at all."""
+        scores = log.result("groups", self.name, of=dict)
+        return not scores or f"{metric},{filter_}" in scores
+
+    def note(self, log: Log, metric: str, filter_: str, scores: Run) -> None:
+        """Note what the samples of one of its tasks say, and what the results say of the group."""
+        key = (log.model, log.date)
+        found = [score for score, _ in scores.values() if isinstance(score, float)]
+        self._means[key].append((mean(found) if found else 0.0, len(found)))
+        if (score := log.score(metric, filter_, self.name)) is not None:
+            self._scores[key] = score, log.path
+
+    def by_sample(self) -> bool:
+        """Whether the group's score is the mean over the samples of all tasks; else it is that over tasks.
+
+        Raises:
+            InputError: It is neither.
+        """
+        weighted = True
+        for key, (score, path) in self._scores.items():
+            means = self._means[key]
+            of_tasks = mean([of_task for of_task, _ in means])
+            n_samples = sum(n for _, n in means)
+            of_samples = math.fsum(of_task * (n / n_samples) for of_task, n in means) if n_samples else math.nan
+            if not near(of_samples, score):
+                weighted = False
+                if not near(of_tasks, score):
+                    raise InputError(f"the score of the group {self.name!r} is {score:.6g}, which is neither the mean "
+                                     f"over its samples, {of_samples:.6g}, nor over its tasks, {of_tasks:.6g}",
+                                     path=path)
+        return weighted and bool(self._scores)
+
+
+def _tasks_of(log: Log, name: str) -> tuple[str, ...]:
+    """The tasks below a group, those of groups in it too; none where the results do not know it."""
+    below = log.result("group_subtasks", of=dict) or {}
+    tasks: dict[str, None] = {}
+    seen, left = {name}, [name] if name in below else []
+    while left:
+        parts = below[left.pop()]
+        for part in parts if isinstance(parts, list) else []:
+            if isinstance(part, str) and part not in seen:
+                seen.add(part)
+                if below.get(part):
+                    left.append(part)
+                else:
+                    tasks[part] = None
+    return tuple(tasks)
+
+
+_FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
+_RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
+
+
+@dataclass(frozen=True)
+class Log:
+    """The samples of one task, and the results of the whole run that stand beside them."""
+
+    path: Path
+    task: str
+    date: str
+    results: Any
+
+    @property
+    def model(self) -> str:
+        """The model's name, else that of the folder."""
+        return self.result("model_name", of=str) or self.path.absolute().parent.name
+
+    def result(self, *keys: str, of: type | tuple[type, ...]) -> Any:
+        """What the results say under nested keys; None where they say nothing of the kind."""
+        value = self.results
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value if isinstance(value, of) else None
+
+    def score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
+        """The score that the results give the task, or a group of tasks."""
+        of = ("results", self.task) if group is None else ("groups", group)
+        return number(self.result(*of, f"{metric},{filter_}", of=(int, float)))
+
+    @cached_property
+    def filters(self) -> list[str]:
+        """The filters that the results have scores of, in the order of theirs."""
+        scores = self.result("results", self.task, of=dict) or {}
+        return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
+
+    def better(self, metric: str) -> Better | None:
+        """Which scores the results call the better ones."""
+        higher = self.result("higher_is_better", self.task, metric, of=bool)
+        return None if higher is None else "higher" if higher else "lower"
+
+
+def is_log(file: Path) -> bool:
+    """Return whether a file is called and written as the harness writes samples with their digests."""
+    if _FILE.fullmatch(file.name) is None:
+        return False
+    try:
+        sample, _ = next(objects(Document.load(file), nan=True), ({}, None))
+    except InputError:
+        return False
+    return "doc_id" in sample and "doc_hash" in sample
+
+
+def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log]:
+    """Return the logs of an import, or those of some files alone, with their results, which are read."""
+    logs: list[Log] = []
+    beside: dict[Path, dict[str, Path]] = {}
+    read: dict[Path, Any] = {}
+    for file in files or find_files(sources.path, lambda name: _FILE.fullmatch(name) is not None,
+                                    "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
+        match = _FILE.fullmatch(file.name)
+        if match is None:
+            raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown; name such a file, or "
+                             "the folder of all", path=file)
+        if file.parent not in beside:
+            beside[file.parent] = _results_in(file.parent)
+        results = beside[file.parent].get(match["date"])
+        if results is not None and results not in read:
+            read[results] = whole_json(sources.load(results))
+        logs.append(Log(file, match["task"], match["date"], None if results is None else read[results]))
+    return logs
+
+
+def _results_in(folder: Path) -> dict[str, Path]:
+    """The results in a folder, by their dates."""
+    found = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
+    return {date: file for date, file in found.items() if file.is_file() and not file.is_symlink()}
+
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
