@@ -19,7 +19,7 @@ from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.base import Unit
-from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.multiple import STEP_DOWN
 from registry.values import build, name_of, parse
 
 Load = Callable[[Path, Path | None], Document]
