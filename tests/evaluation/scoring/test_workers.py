@@ -5,7 +5,7 @@ import os
 import pytest
 
 from registry.evaluation.ingest import parsed_cache
-from registry.evaluation.scoring import workers as computing
+from registry.evaluation.scoring import score as computing
 from registry.parallel import execution
 
 SCORES = """SELECT team, system, metric, replicate, item, score FROM item_score ORDER BY ALL"""
