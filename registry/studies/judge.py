@@ -168,7 +168,8 @@ def _chance_as_sample(of: Floats, units: Ints | None) -> float:
     weights = 1.0 if is_random(of) else of[:, SLOPE_WEIGHT] + 1
     variance = (above**2).mean() / labelled if is_random(of) else (of[:, SLOPE_WEIGHT] * above**2).sum() / w**2
     if units is not None:
-        variance = max(variance, error_of((of[:, WEIGHTED_JUDGE] - w_judge / w * of[:, WEIGHT]) / w - above / items, units) ** 2)
+        moved = (of[:, WEIGHTED_JUDGE] - w_judge / w * of[:, WEIGHT]) / w - above / items
+        variance = max(variance, error_of(moved, units) ** 2)
     off = abs(w_judge / w - judge / items)
     if not off:
         return 1.0

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Row
 
 from registry.columns import Items, JoinedColumns
 from registry.errors import Refuse, raising
+from registry.evaluation.ingest.answer_ids import AnswerIds
 from registry.evaluation.ingest.declared import LastDocument
 from registry.evaluation.ingest.fit import join_again
 from registry.evaluation.ingest.problems import Collector
-from registry.evaluation.ingest.submissions import AnswerIds
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions.tombstones import tombstones
 from registry.items import Answer, Item, by_key

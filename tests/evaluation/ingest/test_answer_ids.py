@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.evaluation.ingest.submissions import AnswerIds, Responses
+from registry.evaluation.ingest.answer_ids import AnswerIds, Responses
 from registry.store.statistics import KnownAnswers
 
 FIRST_ITEM, FIRST_ID = 7, 100
