@@ -31,8 +31,8 @@ from registry.manifest import TestSet, load_manifest, submit_entry
 from registry.manifest.folder import write_files
 from registry.readers import Reader
 from registry.store import catalog, models, sources
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow
+from registry.store.catalog import GoldRevisionRow, TaskRow
+from registry.store.log import now
 
 Files = dict[str, bytes]
 

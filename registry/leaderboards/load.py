@@ -29,7 +29,7 @@ from registry.manifest import stored_manifest
 from registry.significance.cautions.scales import describe_scales
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import name_of
 
 _MEAN = "Mean"  # the metric whose scores are the user's

@@ -18,7 +18,7 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.score import score
 from registry.significance import Execution
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.store.session import writing
 
 

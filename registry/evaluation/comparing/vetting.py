@@ -42,7 +42,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import catalog
-from registry.store.row_types import ComparisonRow, Member, TaskRow
+from registry.store.catalog import ComparisonRow, Member, TaskRow
 
 _KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
 

@@ -24,8 +24,8 @@ from registry.identity import digest
 from registry.manifest import Manifest, stored_manifest
 from registry.parallel.execution import with_progress
 from registry.store import catalog, models, sources
-from registry.store.log.journal import now
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.log import now
 from registry.store.rows import insert
 
 

@@ -16,10 +16,10 @@ from registry.evaluation.submissions.tombstones import tombstones
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
-from registry.store import catalog, pseudonyms, sources
+from registry.store import catalog, embargoes, sources
+from registry.store.catalog import TaskRow, TestSetRow
 from registry.store.ledger import Ledger
-from registry.store.log.journal import Journal, append
-from registry.store.row_types import TaskRow, TestSetRow
+from registry.store.log import Journal, append
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Ingest:
     def write(self) -> None:
         """Write what waits: submissions and events."""
         self.ledger.write()
-        if self.row.anonymous_until is not None and (drawn := pseudonyms.draw(self.connection, self.task_id)):
+        if self.row.anonymous_until is not None and (drawn := embargoes.draw_pseudonyms(self.connection, self.task_id)):
             self.event("pseudonyms", self.slug, **drawn)
         append(self.connection, self._events)
         self._events.clear()

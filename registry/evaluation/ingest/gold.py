@@ -11,8 +11,8 @@ from registry.items import Item
 from registry.manifest import TestSet
 from registry.readers import Reader
 from registry.store import catalog, models, statistics
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.log import now
 from registry.store.rows import insert, insert_bulk, next_id
 
 

@@ -17,7 +17,7 @@ from registry.evaluation.ingest.last_document import LastDocument
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, sources, statistics
-from registry.store.row_types import GoldRevisionRow, ScoringRow, Submitted
+from registry.store.catalog import GoldRevisionRow, ScoringRow, Submitted
 from registry.values import parse
 
 MOST = 2**19  # answers that are kept

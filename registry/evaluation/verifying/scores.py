@@ -21,7 +21,7 @@ from registry.evaluation.verifying.faults import STALE_SCORES, Fault, difference
 from registry.metrics import METRICS, Metric
 from registry.parallel.execution import Execution
 from registry.store import models
-from registry.store.row_types import DeclaredMetric, ScoringRow
+from registry.store.catalog import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
 
