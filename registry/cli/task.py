@@ -31,6 +31,7 @@ from registry.cli.options import (
 from registry.cli.pipeline import Submitting, bring_up, resolved, say_end
 from registry.cli.progress import reporter
 from registry.errors import HiddenError, InputError
+from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
@@ -109,7 +110,7 @@ def submit(
         "What the submission is."))] = "primary",
     version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
     track: Track = None,
-    missing: Annotated[Literal["reject", "worst", "drop", "own"] | None, typer.Option("--missing", help=(
+    missing: Annotated[MissingPolicy | None, typer.Option("--missing", help=(
         "What to do about items without answer."))] = None,
     option: ReaderOptions = None, attribute: Attributes = None,
     run: Annotated[bool, typer.Option("--run", help=(

@@ -36,6 +36,7 @@ from registry.manifest.fields import (
     no_equals,
     number,
 )
+from registry.missing import MissingPolicy
 from registry.submission_fields import declarable_texts
 
 
@@ -79,7 +80,7 @@ class Submission(Table):
 
     format: str | None = None
     options: Options = {}
-    missing: Missing = "reject"
+    missing: Missing = MissingPolicy.REJECT
     tokens: Literal["reject", "warn"] = "reject"
     track: Name | None = None
     limit: Limit | None = None
@@ -224,7 +225,7 @@ class Reading(NamedTuple):
 
     format: str
     options: Options
-    missing: Missing
+    missing: MissingPolicy
     tokens: str
     track: str | None
 

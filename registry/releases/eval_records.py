@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.files import new_folder, portable
-from registry.importers.every_eval_ever.record_format import LAYOUT, SAMPLES, SCHEMA, SUBMISSION, TASK, TEST_SET
+from registry.importers.every_eval_ever import LAYOUT, SAMPLES, SCHEMA, SUBMISSION, TASK, TEST_SET
 from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.leaderboards.snapshot import snapshot
 from registry.leaderboards.stored import BOARD_PAIRS

@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.evaluation.ingest.content import content_digest
-from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.gold_items import gold_digest
-from registry.evaluation.ingest.parsed_cache import kept_gold
+from registry.evaluation.ingest.context import Ingest, kept_gold
+from registry.evaluation.ingest.gold import gold_digest
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.store import catalog, models
