@@ -29,9 +29,8 @@ from registry.parallel.execution import Execution, with_progress
 from registry.readers import READERS, Document, Reader
 from registry.significance.histories import released
 from registry.store import catalog, comparisons, models, sources, statistics
-from registry.store.log.journal import entries
-from registry.store.log.rescored import Key
-from registry.store.row_types import DeclaredMetric, Member, ScoringRow, TestSetRow
+from registry.store.catalog import DeclaredMetric, Member, ScoringRow, TestSetRow
+from registry.store.log import Key, entries
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
