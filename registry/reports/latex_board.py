@@ -9,7 +9,7 @@ from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import rank_ranges, ruled
 from registry.reports.columns import board_heading, interval, shown_fields
-from registry.significance.ranks.letter_display import name
+from registry.significance.ranks import name
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
 
