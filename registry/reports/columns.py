@@ -207,14 +207,13 @@ def shown_fields(board: Leaderboard, form: Form) -> list[Field]:
 
 def board_heading(shown: Field, board: Leaderboard, form: Form) -> str:
     """Return a column's heading, which can depend on the leaderboard."""
-    if shown.name == "range":
-        return _RANGES[board.ranks]
     if shown.name == "score" and form != "terminal":
         return board.metric_label
     if shown.name == "interval" and form == "page":
         share = f"{100 * board.comparison.confidence:g} %"
         return f"{share} {shown.heading}" if _has_intervals(board) else "on one scale"
-    return shown.heading.capitalize() if form == "latex" else shown.heading
+    heading = _RANGES[board.ranks] if shown.name == "range" else shown.heading
+    return heading.capitalize() if form == "latex" else heading
 
 
 def page_headings(board: Leaderboard) -> dict[str, str]:
@@ -226,9 +225,9 @@ def page_headings(board: Leaderboard) -> dict[str, str]:
 def page_columns() -> Json:
     """Return headings and alignment of all columns, as the page's script reads them."""
     # The page's differences are to one system, so their sides are not A and B.
-    pairs = [replace(one, heading="difference") if one.name == "difference" else one for one in PAIRS]
-    return {name: {one.name: {"heading": one.heading, "right": one.right} for one in fields if one.heading}
-            for name, fields in (("board", BOARD), ("pairs", pairs))}
+    pairs = _PAIRS | {"difference": replace(_PAIRS["difference"], heading="difference")}
+    return {name: {key: {"heading": one.heading, "right": one.right} for key, one in fields.items() if one.heading}
+            for name, fields in (("board", _BOARD), ("pairs", pairs))}
 
 
 def board_columns(board: Leaderboard) -> list[Column]:
