@@ -1,8 +1,18 @@
-// What a system says where the gold says something else: a matrix of few labels, a list of many.
+// @ts-check
+// What a system answers if the gold has something else: a matrix of few labels, a list of many.
 
-const SHADES = [0.5, 0.2, 0.05]; // of the gold's items, from which on a cell is deep, middle or faint
+import { column, el, nameElement, numberColumn, scrollable, tableOf } from "./dom.js";
+import { percent } from "./numbers.js";
+import { boardHeading, data } from "./state.js";
+import { range, visible } from "./values.js";
 
-function confusionOf(board, n) {
+const SHADES = [0.5, 0.2, 0.05]; // least shares of the gold's items for a deep, middle or faint cell
+
+/**
+ * @param {import("./types").Board} board
+ * @param {number} n the system's number on the page
+ */
+export function confusionOf(board, n) {
   const of = data.confusions[board.test_set];
   if (!of) return null;
   const what = of.typed ? "types" : "labels";
@@ -11,7 +21,9 @@ function confusionOf(board, n) {
     (of.typed ? " of answers at the same place, such as spans of the same tokens." : ".") +
     (of.other ? " Labels that are not named here are not told apart." : "");
   if (!numbers) {
-    return el("p", { class: "quiet" }, of.left_out ? "There is no room for all systems on this page; ask the view confusion by registry query." : "Nothing was confused.");
+    return el("p", { class: "quiet" }, of.left_out
+      ? "There is no room for all systems on this page; ask the view confusion by registry query."
+      : "Nothing was confused.");
   }
   const cells = range(numbers.length / 3).map(k => numbers.slice(3 * k, 3 * k + 3));
   return [el("p", { class: "quiet" }, text), ...(of.matrix ? [matrixOf(of, cells)] : listOf(of, cells))];
@@ -24,29 +36,30 @@ function matrixOf(of, cells) {
   const golds = [...places, ...(cells.some(([g]) => g < 0) ? none : [])];
   const inRow = gold => predicted.reduce((sum, p) => sum + count(gold, p), 0);
   const inColumn = p => golds.reduce((sum, gold) => sum + count(gold, p), 0);
-  const share = (n, all) => (all ? `${((100 * n) / all).toFixed(1)}\u00a0%` : "–");
-  const toldApart = p => p >= 0 && !(of.other && p === places.length - 1);
+  const share = (n, all) => (all ? percent(n / all) : "–");
+  const isNamed = p => p >= 0 && !(of.other && p === places.length - 1);
   const shade = (gold, p) => {
     const level = SHADES.findIndex(least => count(gold, p) >= least * inRow(gold));
     return gold < 0 || level < 0 || !count(gold, p) ? null : `${gold === p ? "agreed" : "confused"}${3 - level}`;
   };
-  const label = (n, without) => (n < 0 ? el("i", {}, without) : named(of.labels[n]));
-  return scrolled("Confusion matrix", el("table", { class: "confusion" },
+  const label = (n, without) => (n < 0 ? el("i", {}, without) : nameElement(of.labels[n]));
+  return scrollable("Confusion matrix", el("table", { class: "confusion" },
     el("thead", {}, el("tr", {}, el("td", {}, "gold ↓ system →"), predicted.map(p => el("th", { scope: "col" }, label(p, "no response"))),
       el("th", { scope: "col" }, "recall"))),
     el("tbody", {}, golds.map(gold => el("tr", {}, el("th", { scope: "row" }, label(gold, "not in the gold")),
       predicted.map(p => el("td", { class: shade(gold, p) }, gold < 0 && p < 0 ? "" : count(gold, p).toLocaleString("en"))),
-      el("td", { class: "margin" }, toldApart(gold) ? share(count(gold, gold), inRow(gold)) : "")))),
+      el("td", { class: "margin" }, isNamed(gold) ? share(count(gold, gold), inRow(gold)) : "")))),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "precision"),
-      predicted.map(p => el("td", { class: "margin" }, toldApart(p) ? share(count(p, p), inColumn(p)) : "")), el("td")))));
+      predicted.map(p => el("td", { class: "margin" }, isNamed(p) ? share(count(p, p), inColumn(p)) : "")), el("td")))));
 }
 
 function listOf(of, cells) {
-  const label = (n, without) => (n < 0 ? el("i", {}, without) : named(of.labels[n]));
+  const label = (n, without) => (n < 0 ? el("i", {}, without) : nameElement(of.labels[n]));
   return [el("p", { class: "quiet" }, `Of ${of.labels.length} ${of.typed ? "types, the confusions that are most frequent where gold and system both have one" : "labels, the confusions that are most frequent"}.`),
-    scrolled("Most frequent confusions", tableOf([
-      ["gold", false, ([gold]) => label(gold, "not in the gold")], ["system", false, ([, p]) => label(p, "no response")],
-      ["how often", true, ([, , n]) => n.toLocaleString("en")],
-      ["in the gold", true, ([gold]) => (gold < 0 ? "" : of.gold[gold].toLocaleString("en"))],
-    ], cells, "gold"), cells.length > 12)];
+    scrollable("Most frequent confusions", tableOf([
+      column("gold", ([gold]) => label(gold, "not in the gold"), { isHeader: true }),
+      column(boardHeading("system"), ([, p]) => label(p, "no response")),
+      numberColumn("how often", ([, , n]) => n.toLocaleString("en")),
+      numberColumn("in the gold", ([gold]) => (gold < 0 ? "" : of.gold[gold].toLocaleString("en"))),
+    ], cells), cells.length > 12)];
 }

@@ -1,8 +1,54 @@
-// The items on which systems disagree most: found, put in order, and opened one by one.
+// @ts-check
+// The items on which systems disagree most: found, ordered, and opened one by one.
 
-const ITEM_STEP = 25; // items that are itemsListed at a time
+import { byId, el, nameElement, selectOf } from "./dom.js";
+import { answerParts, chosenRuns, isAnsweredDifferently, itemsOf, openButton, wordsOf } from "./item-data.js";
+import { gridParts, numberParts, rankingParts, treeParts } from "./item-drawings.js";
+import { spanParts, stripParts, textBases, textParts } from "./item-texts.js";
+import { fixed } from "./numbers.js";
+import { data, setView, view, viewChanges } from "./state.js";
+import { nameOf } from "./systems.js";
+import { harmless, range, visible } from "./values.js";
+import { chooseTwo } from "./versus.js";
+
+const NAMES_AT_ONCE = 12; // of systems that give the same response, listed at once
+
+// The gold of an open item, and below it every different response with its systems.
+//
+// A drawer gives the `titles` of the columns between systems and score, the rows of the gold (`golds`: a label and its
+// cells), the `cells` of a response, perhaps an `action` on it, and nodes `before` and `after` the table.
+function responsesTo(of, item, chosen) {
+  const responses = item.responses.filter(({ by }) => !chosen.length || by.some(n => chosen.includes(n)));
+  /** @type {Record<string, (of: any, item: any, responses: any, chosen: any) => any>} */
+  const drawers = { text: textParts, number: numberParts, ranking: rankingParts, tree: treeParts, alignment: gridParts,
+    span: item.tokens.length ? spanParts : stripParts };
+  const parts = (drawers[of.kind] ?? answerParts)(of, item, responses, chosen);
+  const many = parts.titles.length > 1; // columns, which scroll: the score stands before them
+  const inRow = (cells, score) => (many ? [score, ...cells] : [...cells, score]);
+  const untabled = title => el("span", { class: "untabled", "aria-hidden": "true" }, title.cloneNode?.(true) ?? title, " "); // where there is no head
+  const cellsOf = (contents, score) => inRow(contents.map((content, n) => el("td", {}, many && content !== "" ? untabled(parts.titles[n]) : null, content)),
+    el("td", { class: "right" }, score === "" ? null : untabled(visible(of.metric)), score));
+  const table = el("table", { class: many ? "responses many" : "responses" },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "by"), inRow(
+      parts.titles.map(title => el("th", { scope: "col" }, title)), el("th", { scope: "col", class: "right" }, visible(of.metric))))),
+    el("tbody", {}, parts.golds.map(([label, cells]) => el("tr", { class: "gold" }, el("th", { scope: "row" }, visible(label)), cellsOf(cells, ""))),
+      responses.map(response => el("tr", {},
+        el("th", { scope: "row" }, giversOf(of, response.by.filter(n => !chosen.length || chosen.includes(n))), parts.action?.(response)),
+        cellsOf(parts.cells(response), response.score == null ? "–" : fixed(response.score))))));
+  return [parts.before, el("div", { class: "wide tall", role: "region", tabindex: 0, "aria-label": `Responses to item ${visible(item.item)}` }, table),
+    parts.after].filter(Boolean);
+}
+
+function giversOf(of, by) {
+  const names = some => some.flatMap((n, k) => [k ? ", " : "", nameElement(of.names[n])]);
+  if (by.length <= NAMES_AT_ONCE) return names(by);
+  const others = by.slice(NAMES_AT_ONCE - 2);
+  return [...names(by.slice(0, NAMES_AT_ONCE - 2)), " ", openButton(`and ${others.length} more`, `show ${others.length} more systems`, () => [", ", ...names(others)])];
+}
+
+const ITEM_STEP = 25; // items that are listed at a time
 const ITEM_ORDERS = [["", "most disagreement first"], ["hard", "hardest first"], ["place", "as in the test set"]];
-let itemsListed = ITEM_STEP;
+let shownItems = ITEM_STEP;
 let openedItem = "";
 
 // The mean score of all that take part.
@@ -11,25 +57,25 @@ function meanScore({ responses }) {
   return n ? scored.reduce((sum, { score, by }) => sum + score * by.length, 0) / n : null;
 }
 
-function inOrder(of, items) {
+function orderItems(of, items) {
   if (view.order === "place") return [...items].sort((a, b) => a.place - b.place);
   if (view.order !== "hard") return items;
   const means = new Map(items.map(item => [item, meanScore(item)]));
-  return [...items].sort((a, b) => (means.get(a) == null) - (means.get(b) == null) || of.sign * (means.get(b) - means.get(a)));
+  return [...items].sort((a, b) => Number(means.get(a) == null) - Number(means.get(b) == null) || of.sign * (means.get(b) - means.get(a)));
 }
 
 // Whether an item's name, words, answers or a response have a text in them.
-function mentions(item, wanted) {
+function matchesText(item, wanted) {
   item.words ??= JSON.stringify([item.item, item.tokens.join(" "), item.gold, item.said.filter(said => typeof said === "string"),
     item.answers.key ?? "", item.answers.types]).toLowerCase();
   return item.words.includes(JSON.stringify(wanted.toLowerCase()).slice(1, -1));
 }
 
-function drawItems(board) {
+export function drawItems(board) {
   const of = itemsOf(board);
   byId("items").hidden = !of?.items.length;
   if (!of?.items.length) return;
-  itemsListed = ITEM_STEP;
+  shownItems = ITEM_STEP;
   const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
   const one = of.items.length === 1;
   byId("items-what").replaceChildren(`${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, ` +
@@ -64,17 +110,17 @@ function drawItemsBar(board, of) {
 
 function listItems(of) {
   const chosen = chosenRuns(of);
-  const fits = item => (chosen.length < 2 || partsBoth(item, chosen)) &&
-    (!view.on || item.facets.includes(view.on)) && (!view.find || mentions(item, view.find));
-  const items = inOrder(of, of.items.filter(fits));
-  const shown = items.slice(0, itemsListed);
+  const fits = item => (chosen.length < 2 || isAnsweredDifferently(item, chosen)) &&
+    (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
+  const items = orderItems(of, of.items.filter(fits));
+  const shown = items.slice(0, shownItems);
   const wanted = items.find(item => item.item === view.item);
   if (wanted && !shown.includes(wanted)) shown.push(wanted);
-  const more = el("button", { type: "button", hidden: items.length <= itemsListed }, "Show more items");
+  const more = el("button", { type: "button", hidden: items.length <= shownItems }, "Show more items");
   more.addEventListener("click", () => {
-    itemsListed += ITEM_STEP;
+    shownItems += ITEM_STEP;
     listItems(of);
-    byId("item-list").querySelectorAll("summary")[itemsListed - ITEM_STEP]?.focus();
+    byId("item-list").querySelectorAll("summary")[shownItems - ITEM_STEP]?.focus();
   });
   byId("item-list").replaceChildren(...(shown.length ? shown.map(item => itemOf(of, item, chosen.flat()))
     : [el("p", {}, chosen.length < 2 ? "None of these items fits." : "None of these items parts the two systems.")]), more);
@@ -86,7 +132,7 @@ const nodeOf = name => [...byId("item-list").querySelectorAll("details")].find(n
 function itemOf(of, item, chosen) {
   const differ = item.responses.length;
   const body = el("div", { class: `opened-item of-${of.kind}` });
-  const node = el("details", { "data-item": item.item }, el("summary", {}, el("b", {}, named(item.item)),
+  const node = el("details", { "data-item": item.item }, el("summary", {}, el("b", {}, nameElement(item.item)),
     el("span", { class: "quiet" }, ` ${differ === 1 ? "one response" : `${differ} different responses`} `),
     el("bdi", { class: "snippet" }, harmless(wordsOf(of, item).slice(0, 300)))), body);
   node.addEventListener("toggle", () => {
@@ -106,7 +152,7 @@ function turnsOf(item) {
     node.addEventListener("click", () => turnItem(nodeOf(item.item), step));
     return node;
   };
-  const link = el("a", { href: `#${new URLSearchParams({ ...toldView(), item: item.item })}` }, "Link to this item");
+  const link = el("a", { href: `#${new URLSearchParams({ ...viewChanges(), item: item.item })}` }, "Link to this item");
   link.addEventListener("click", event => {
     event.preventDefault();
     navigator.clipboard?.writeText(link.href).then(() => { link.textContent = "Link copied"; }, () => {});
@@ -116,8 +162,8 @@ function turnsOf(item) {
 
 function turnItem(node, step) {
   const next = step > 0 ? node.nextElementSibling : node.previousElementSibling;
-  if (next?.tagName === "BUTTON" && !next.hidden) next.click(); // there are more items than are itemsListed
-  const to = next?.tagName === "DETAILS" ? next : byId("item-list").querySelectorAll("details")[itemsListed - ITEM_STEP];
+  if (next?.tagName === "BUTTON" && !next.hidden) next.click(); // there are more items than are listed
+  const to = next?.tagName === "DETAILS" ? next : byId("item-list").querySelectorAll("details")[shownItems - ITEM_STEP];
   if (!next || next.hidden || !to) return;
   node.open = false;
   to.open = true;
@@ -125,13 +171,16 @@ function turnItem(node, step) {
   to.scrollIntoView();
 }
 
-byId("item-list").addEventListener("keydown", event => {
-  const node = event.target.closest("details"), plain = !(event.ctrlKey || event.metaKey || event.altKey);
-  if (!node || !plain || event.target.matches("input, select")) return;
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], turn = { n: 1, p: -1 }[event.key];
-  const beside = step > 0 ? node.nextElementSibling : node.previousElementSibling;
-  if (step && event.target === node.firstChild && beside) {
-    event.preventDefault();
-    (beside.firstElementChild ?? beside).focus();
-  } else if (turn && node.open) turnItem(node, turn);
-});
+/** Handles keys on the list of items. */
+export function listenToItems() {
+  byId("item-list").addEventListener("keydown", event => {
+    const node = event.target.closest("details"), plain = !(event.ctrlKey || event.metaKey || event.altKey);
+    if (!node || !plain || event.target.matches("input, select")) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], turn = { n: 1, p: -1 }[event.key];
+    const beside = step > 0 ? node.nextElementSibling : node.previousElementSibling;
+    if (step && event.target === node.firstChild && beside) {
+      event.preventDefault();
+      (beside.firstElementChild ?? beside).focus();
+    } else if (turn && node.open) turnItem(node, turn);
+  });
+}
