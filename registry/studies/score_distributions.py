@@ -15,15 +15,15 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.significance.rank_cautions import rank_cautions
-from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
-from registry.significance.ranks.ranks import rank_frequencies
+from registry.significance.rank_sets import RANK_DRAWS, rank_sets
+from registry.significance.ranks import rank_frequencies
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
     resampled_scores,
     resampling_refusal,
 )
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 def score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,

@@ -24,9 +24,9 @@ from registry.manifest import (
     stored_manifest,
 )
 from registry.significance import CORRECTIONS, Execution, Settings
-from registry.significance.multiple.corrections import draws_needed
-from registry.store.log.journal import now
-from registry.store.row_types import TaskRow
+from registry.significance.multiple import draws_needed
+from registry.store.catalog import TaskRow
+from registry.store.log import now
 
 
 @dataclass(frozen=True)

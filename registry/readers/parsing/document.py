@@ -260,8 +260,8 @@ class Document:
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {thing} in this file")
 
-    def collect(self, problems: Problems) -> Document:
-        """Return the file with errors collected in `problems`."""
+    def collect(self, problems: Problems | None) -> Document:
+        """Return the file with errors collected in `problems`; None: they are raised."""
         return replace(self, problems=problems)
 
     @property

@@ -18,14 +18,13 @@ from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import declared_request
-from registry.manifest.folder import TaskFolder
-from registry.manifest.write import json_lines
+from registry.manifest.folder import TaskFolder, json_lines
 from registry.significance import PairMatrix
-from registry.significance.effects.synthetic_systems import draw_correct
 from registry.significance.matrix import additive
+from registry.significance.power import draw_correct
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses
+from registry.store.statistics import load_named_answers, load_responses
 from registry.studies.board_study import chosen_board
 from registry.studies.run import chosen_metrics
 from registry.studies.study import Choice
