@@ -15,7 +15,7 @@ LAYERS = [  # of packages, and of modules beside them; each imports from earlier
     "files items provenance rendering values",
     "columns judged parallel",
     "manifest metrics readers significance store",
-    "evaluation importers metric_names query", "publication", "api guessing studies", "leaderboards", "reports",
+    "evaluation importers metric_names query", "publication", "api quick studies", "leaderboards", "reports",
     "at_once competitions releases", "direct serving", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

@@ -21,7 +21,8 @@ def another_normal_form(document: Document, items: Sequence[Item], reader: Reade
         document.made[known] = [] if _is_nfc(document.text()) else [
             number for number, line in document.lines() if not _is_nfc(line)]
     lines = document.made[known]
-    if not lines or not all(_is_nfc(canonical_json(reader.content(item.gold))) for item in items):
+    if not lines or not all(
+            _is_nfc(item.key) and _is_nfc(canonical_json(reader.content(item.gold))) for item in items):
         return None
     what = counted(len(lines), "line is", "lines are")
     return InputError(f"{what} not in Unicode normal form NFC, as the gold is: what looks the same there differs; "

@@ -20,6 +20,7 @@ from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
 
 _SHOWN = 5  # names in a message
+_RENAMED = 20  # pairs in a remedy, which is to be copied as a whole
 _FEW = 10  # answers with a name; of more, about as many with another one tell that it is the same
 
 
@@ -58,12 +59,17 @@ class Strangers:
     @property
     def advice(self) -> str:
         """What to do about them."""
-        likely = self.likely
-        if likely and all(old.casefold() == new.casefold() for old, new in likely.items()):
+        others = {old: new for old, new in self.likely.items() if old.casefold() != new.casefold()}
+        pairs = list(others.items())[:_RENAMED]
+        if not self.likely:
+            pairs = [(next(iter(self.strange)), "...")]
+        table = ", ".join(f"{_key(old)} = {canonical_json(new)}" for old, new in pairs)
+        if self.likely and not others:
             advice = "if they are the same, set the submission's option fold_case = true"
+        elif len(others) < len(self.likely):
+            advice = ("if they are the gold's, called otherwise, set the submission's options fold_case = true and "
+                      f"rename = {{ {table} }}")
         else:
-            pairs = list(likely.items())[:_SHOWN] or [(next(iter(self.strange)), "...")]
-            table = ", ".join(f"{_key(old)} = {canonical_json(new)}" for old, new in pairs)
             advice = f"if they are the gold's, called otherwise, set the submission's option rename = {{ {table} }}"
         return advice + (', else unknown = "accept"' if self.all else "")
 
