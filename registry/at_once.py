@@ -21,16 +21,16 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.leaderboards.load import declared_leaderboards
+from registry.leaderboards.planned import planned_sentences
 from registry.leaderboards.stored import ALL_PAIRS, BOARD_PAIRS
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
-from registry.reports.plan import planned_sentences
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log.journal import Journal, now

@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "document"]
+Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "document",
+               "other"]
 
 _ROLES: dict[Role, str] = {
     # What names an item.
@@ -45,6 +46,8 @@ _ROLES: dict[Role, str] = {
     # What numbers the runs of a system: rows that repeat an item.
     "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt checkpoint random_seed n_shots "
            "temperature prompt_template filter variant completion_id run_id",
+    # What headers of labels have besides; no role follows from these.
+    "other": "category type value stance tweet names sent",
     # What names a document, whose items are not independent.
     "document": "document doc doc_id docid document_id",
 }

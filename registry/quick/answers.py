@@ -14,7 +14,7 @@ from typing import Any
 from registry.column_names import columns_of, is_called, is_size, usual_form
 from registry.errors import InputError, listed
 from registry.metrics import BLEU, CER, WER, Metric, Spearman
-from registry.metrics.word_division import choose_tokenizer
+from registry.metrics.texts import choose_tokenizer
 from registry.quick.formats import ENOUGH_DOCUMENTS
 from registry.quick.plan import (
     OPTION,

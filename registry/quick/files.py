@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from registry.errors import InputError, counted, listed
-from registry.importers.files import find_files
+from registry.importers.base import find_files
 from registry.quick.plan import QuestionError, option
 
 GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)

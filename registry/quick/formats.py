@@ -16,11 +16,12 @@ from registry.column_names import columns_of
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
 from registry.quick.plan import Asked, Given, Plan, QuestionError, System, Trial, options_of, reader_option
-from registry.quick.tables import Table, is_number, item_columns, read_table, readable, repaired, text_lines
+from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
 from registry.readers import Bio, Conllu, Document, Naacl, Pharaoh, Reader, Responses, Spans, Trec
+from registry.readers.bio import is_tag, suggest_tag
 from registry.readers.parsing.delimited import split
-from registry.readers.parsing.json_entries import ABSENT, at_path
-from registry.readers.parsing.tags import is_tag, suggest_tag
+from registry.readers.parsing.fast_tables import parquet_rows
+from registry.readers.parsing.json_values import ABSENT, at_path, json_object
 
 ENOUGH_DOCUMENTS = 10  # for documents to be units of resampling
 _LOOKED_AT = 1000  # lines of a file
@@ -423,10 +424,6 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
 
 def _objects_of(document: Document, table: Table) -> list[Mapping[str, Any]]:
     """Return a file's objects as JSON has them."""
-    from registry.quick.tables import json_parts
-    from registry.readers.parsing.json_lines import json_object
-    from registry.readers.parsing.parquet import parquet_rows
-
     if table.form["syntax"] == "parquet":
         return [row for _, row in parquet_rows(document)]
     if table.form["syntax"] == "jsonl":

@@ -13,7 +13,7 @@ from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, METRICS, Metric
-from registry.metrics.references import ReferenceMetric
+from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
 from registry.quick.files import Files, Named, files_of_benchmarks, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from shlex import quote
 from typing import Any, Literal
 
+from registry.columns import JoinedColumns
 from registry.errors import InputError, counted, together
-from registry.evaluation.ingest.join import Policies, join
-from registry.evaluation.ingest.remarks import of_submission
+from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.items import Answer, Item, by_key
 from registry.metric_names import common_metric
 from registry.metrics import Metric
+from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 
 Kind = Literal["label", "score", "segment"]
@@ -199,7 +200,7 @@ class Trial:
     """Reads files as plans say, each in each way once, and joins answers with items."""
 
     def __init__(self, missing: str) -> None:
-        self._missing = missing
+        self._missing = MissingPolicy(missing)
         self._golds: dict[tuple[str, Reader], list[Item] | InputError] = {}
         self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
 
@@ -220,13 +221,13 @@ class Trial:
         if key not in self._answers:
             try:
                 answers = system.reader.read_answers(system.document)
-                policies = Policies(self._missing, system.tokens, (plan.metric,) if plan.metric else ())
-                joined = join(items, answers, system.reader, policies, system.document.path)
-                for _ in of_submission(items, joined, system.reader, system.document, missing=self._missing):
-                    pass  # warnings are repeated when files are ingested; errors are raised
+                metrics = (plan.metric,) if plan.metric and self._missing is MissingPolicy.REJECT else ()
+                policies = Policies(self._missing, system.tokens, metrics)
+                fitted = fit_file(items, answers, system.reader, policies, system.document)
+                assert fitted is not None
                 if system.reader.gives == "label":
-                    _refuse_marks(items, joined.given, system)
-                self._answers[key] = joined.answers
+                    _refuse_marks(items, fitted.joined, system)
+                self._answers[key] = fitted.joined
             except InputError as error:
                 self._answers[key] = error
         return self._answers[key]
@@ -272,7 +273,7 @@ def _here(error: InputError) -> str:
     return "" if said is None else f"; here: --option {said}={_SAID_HERE[said]}"
 
 
-def _refuse_marks(items: Sequence[Item], given: Sequence[Answer], system: System) -> None:
+def _refuse_marks(items: Sequence[Item], joined: JoinedColumns, system: System) -> None:
     """Refuse labels that differ from the gold's only in blanks or quotes around them: they would count as others.
 
     Raises:
@@ -280,7 +281,7 @@ def _refuse_marks(items: Sequence[Item], given: Sequence[Answer], system: System
     """
     right = {item.gold for item in items}
     plain = {label.strip(_AROUND): label for label in right}
-    for one in given:
+    for one in joined.given if any(label.strip(_AROUND) in plain for label in joined.counts.keys() - right) else ():
         if one.value not in right and (label := plain.get(one.value.strip(_AROUND))) is not None:
             raise InputError(f"label {one.value!r} differs from the gold's {label!r} only in blanks or quotes around "
                              "it; remove them", path=system.document.path, line=one.line, item=one.key)

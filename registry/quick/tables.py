@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
 
-from registry.column_names import USUAL, is_called, usual_form
+from registry.column_names import USUAL, columns_of, is_called, usual_form
 from registry.errors import InputError
-from registry.metrics.word_division import UNDIVIDED
+from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
-from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.json_lines import json_object
-from registry.readers.parsing.parquet import MAGIC, parquet_rows
-from registry.readers.parsing.table_columns import NUMBER
+from registry.readers.parsing.fast_tables import MAGIC, NUMBER, parquet_rows
+from registry.readers.parsing.json_values import json_members, json_object
 from registry.readers.tables import as_text
 
 MOST_COLUMNS = 1000
@@ -392,8 +390,6 @@ def index_column(table: Table) -> str | None:
 
 def item_columns(table: Table) -> list[str]:
     """Return the columns whose names are usual for items, the most usual first."""
-    from registry.column_names import columns_of
-
     if table.names_items:
         return ["item"]
     index = index_column(table)

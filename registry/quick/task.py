@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.identity import canonical_json
-from registry.importers.scored import distinct_slugs, system_and_team
+from registry.importers.base import distinct_slugs, system_and_team
 from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric

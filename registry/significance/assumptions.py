@@ -17,15 +17,13 @@ from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import judged_items, n_telling
 from registry.significance.cautions.unlike_samples import outlying_runs
 from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed
-from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.crossed.broken_levels import broken_levels
-from registry.significance.crossed.tables import numbers_of_levels
+from registry.significance.correlations import PEARSON, PairMatrix
+from registry.significance.crossed import broken_levels, numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.crossed import Crossed
-from registry.significance.pairwise.fisher import Fisher
-from registry.significance.pairwise.independent import TwoSampleT
+from registry.significance.pairwise.independent import Fisher, TwoSampleT
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered

@@ -15,10 +15,14 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.significance.rank_cautions import rank_cautions
-from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
-from registry.significance.ranks.ranks import rank_frequencies
-from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
-from registry.significance.resampling.random_runs import drawn_runs_refusal
+from registry.significance.rank_sets import RANK_DRAWS, rank_sets
+from registry.significance.ranks import rank_frequencies
+from registry.significance.resampling.scores import (
+    drawn_runs_refusal,
+    percentiles,
+    resampled_scores,
+    resampling_refusal,
+)
 from registry.store.row_types import TaskRow
 
 

@@ -190,7 +190,8 @@ def test_a_copy_of_the_gold_that_differs_is_named(layout):
     with pytest.raises(InputError) as refused:
         make(paths, Asked(gold=str(paths[0])))
     assert (refused.value.path, refused.value.line, refused.value.item) == (str(paths[2]), 5, "q04")
-    assert f"{SENTENCES[4]}e" in str(refused.value) and "in the gold" in str(refused.value)
+    assert f"{SENTENCES[4]}e" in str(refused.value)
+    assert "in the gold" in str(refused.value)
 
 
 @pytest.mark.parametrize(("key", "says"), [("", "has no name in the column of items"), ("mean", "is called 'mean'")])

@@ -69,7 +69,7 @@ def test_benchmarks_of_a_pattern_are_test_sets(folder):
     path = folder({f"runs/{model}/{name}.tsv": SCORES for model in "xy" for name in ("one", "two")})
     made = make([path / "runs/{model}/{benchmark}.tsv"], Asked())
     assert [one["name"] for one in made.folder.tables["test_set"]] == ["one", "two"]
-    with pytest.raises(InputError, match="unknown field {name}"):
+    with pytest.raises(InputError, match=r"unknown field \{name\}"):
         make([path / "runs/{name}/one.tsv"], Asked())
     with pytest.raises(InputError, match="no file matches this pattern"):
         make([path / "other/{model}.tsv"], Asked())

@@ -35,7 +35,8 @@ def test_scores_of_each_system(header, better, missing, layout):
     asked = Asked(missing=missing)
     if better is None:
         options = options_of(paths, missing=missing)
-        assert "--gold FILE" in options and ("--score 2" in options or "--option better=higher" in options)
+        assert "--gold FILE" in options
+        assert ("--score 2" in options or "--option better=higher" in options)
         asked = Asked(missing=missing, options=BETTER, score=() if header else ("2",))
         better = "higher"
     made = make(paths, asked)
@@ -113,7 +114,7 @@ def test_one_table_of_scores(layout):
 
 
 def test_one_table_of_candidates(layout):
-    paths = layout([table(("id", "collocation", "a", "b"), IDS, ["yes", "no"] * 12, HALVES, FEWER + [9])], "all.csv")
+    paths = layout([table(("id", "collocation", "a", "b"), IDS, ["yes", "no"] * 12, HALVES, [*FEWER, 9])], "all.csv")
     made = make(paths, asked_by("--item id --gold collocation --metric 'SetP(best=10)'"))
     options = made.folder.tables["test_set"][0]["options"]
     assert (options["true"], options["false"], options["gold"]) == (["yes"], ["no"], "collocation")

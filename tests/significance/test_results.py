@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import PairResult
-from registry.significance.base import METHODS, Tail
-from registry.significance.results import NOT_DRAWN, PairResults, Tails
+from registry.significance.base import METHODS, NOT_DRAWN, PairResults, Tail, Tails
 
 numbers = st.floats(-2, 2) | st.just(math.nan)
 results = st.builds(

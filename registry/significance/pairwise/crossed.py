@@ -9,16 +9,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.families import FAMILIES
-from registry.significance.base import ObservedPairs, Settings
+from registry.significance.base import ObservedPairs, Settings, Tails
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import RARELY, hardly_wrong
 from registry.significance.cautions.weak_null import skewed_items
-from registry.significance.crossed.critical import log_p, reach
-from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
+from registry.significance.crossed import crossing, crossing_names, crossing_refusal, log_p, reach
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.results import Tails
 
 Over = Literal["all", "items", "runs", "prompts", "annotators", "seeds"]
 

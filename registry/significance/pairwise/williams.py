@@ -13,8 +13,8 @@ from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.weak_null import LEAST_RATIO
-from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
-from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.correlations import PEARSON, SPEARMAN, PairMatrix
+from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 

@@ -5,7 +5,7 @@ import json
 import duckdb
 import pytest
 
-from registry.significance.distributions.proportions import bonett_price
+from registry.significance.distributions import bonett_price
 from tests.conftest import ROOT
 
 ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"

@@ -5,7 +5,7 @@ import pytest
 
 from registry.significance import COEFFICIENTS, PairMatrix, Permutation, Settings
 from registry.significance.assumptions import misuses
-from registry.significance.correlations.alike import ALIKE
+from registry.significance.correlations import ALIKE
 
 RNG = np.random.default_rng(1)
 

@@ -15,10 +15,9 @@ from scipy import stats
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.base import Observed
 from registry.significance.exact import ideal_bootstrap as ideal
-from registry.significance.exact.ideal_bootstrap import ideal_tail
-from registry.significance.exact.ideal_windows import too_fine
+from registry.significance.exact.ideal_bootstrap import ideal_tail, too_fine
 from registry.significance.pairwise import bootstrap
-from registry.significance.resampling.reach import UNREACHED, is_reachable
+from registry.significance.resampling.exceedances import UNREACHED, is_reachable
 from tests.significance.exact.all_resamples import all_resamples, extremities, last
 from tests.significance.matrices import in_steps, matrix, of_labels, shared
 

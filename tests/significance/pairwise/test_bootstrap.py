@@ -12,12 +12,12 @@ from scipy import stats
 
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
-from registry.significance import resampled_scores as resampling
 from registry.significance.base import Observed, extremity
 from registry.significance.pairwise import bootstrap
-from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling import draws
-from registry.significance.resampling.reach import UNREACHED, is_reachable
+from registry.significance.resampling import scores as resampling
+from registry.significance.resampling.exceedances import UNREACHED, is_reachable
+from registry.significance.resampling.scores import sharing_resamples
 from tests.significance.matrices import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")

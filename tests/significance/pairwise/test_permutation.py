@@ -13,7 +13,7 @@ from scipy import stats
 
 from registry.significance import Permutation, Settings, StatisticMatrix
 from registry.significance.base import Observed
-from registry.significance.exact.quotient_tails import surely_fine
+from registry.significance.exact.swaps import surely_fine
 from registry.significance.pairwise import permutation
 from tests.significance.matrices import alternatives, in_steps, matrix, of_labels, own_denominators, permuted
 

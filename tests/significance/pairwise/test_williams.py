@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Settings
-from registry.significance.correlations.matrix import KENDALL, SPEARMAN
+from registry.significance.correlations import KENDALL, SPEARMAN
 from registry.significance.pairwise.williams import Steiger, Williams
 from tests.significance.pair_matrices import noisy, pair_matrix
 

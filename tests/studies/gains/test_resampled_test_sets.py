@@ -9,7 +9,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
-from registry.significance.correlations.matrix import PairMatrix
+from registry.significance.correlations import PairMatrix
 from registry.studies.gains.pair_gains import Gains, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, of_sets, warnings_of_sets
 from tests.benchmarks import bleu

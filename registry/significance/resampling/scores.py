@@ -1,0 +1,256 @@
+"""Scores of all systems in resamples of the units, and tests with random runs.
+
+If runs are random, the runs of a system are a sample, and conclusions are about how it is trained. A system's score is
+that of its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs' scores.
+The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so it holds
+for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations, groupby, islice
+from typing import TypeVar
+
+import numpy as np
+
+from registry.arrays import ROUNDING, Floats
+from registry.errors import counted
+from registry.identity import digest_array
+from registry.parallel.scratch_files import room
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
+from registry.significance.correlations import PairMatrix, resampled_correlations
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
+from registry.significance.matrix import Matrix, Resampled, additive
+from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
+from registry.significance.resampling.exceedances import count_reaching, monte_carlo_tail
+
+M = TypeVar("M", bound=Matrix)
+
+
+def resampling_refusal(matrix: Matrix) -> str | None:
+    """Say why every resample of the units is the sample itself, or None where it is not."""
+    if matrix.lone_units < matrix.n_units:
+        return None
+    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
+
+
+def sharing_resamples(matrix: M, settings: Settings) -> M:
+    """Return the matrix with scores in resamples that all tests of it share: they are drawn once, at their first use.
+
+    Args:
+        matrix: By item or by unit.
+        settings: The number of resamples, their seed, and who draws them with how much memory.
+    """
+    shared = Resampled(settings.resamples, settings.seed, partial(_drawn, matrix, settings))
+    return replace(matrix, resampled=shared)
+
+
+def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
+    """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
+
+    They are those that tests of the matrix share, where these are as many and of the same seed. They are in a temporary
+    file where they would take more than half of the memory.
+    """
+    if matrix.resampled is not None and shares_resamples(matrix, settings):
+        return matrix.resampled.scores
+    return _drawn(matrix, settings)
+
+
+def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
+    """Whether all tests of the matrix share scores in so many resamples by this seed."""
+    shared = matrix.resampled
+    return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
+
+
+def _drawn(matrix: Matrix, settings: Settings) -> Floats:
+    matrix = matrix.by_unit
+    if matrix.runs is not None:
+        blocks = crossed_scores(matrix, settings)
+    elif isinstance(matrix, PairMatrix):
+        blocks = resampled_correlations(matrix, settings)
+    else:
+        blocks = resampled_sums(matrix.statistics, settings, additive(matrix).score, matrix.strata)
+    scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
+    for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
+        scores[:, at:at + BLOCK] = block.T  # a system's scores lie together
+    return scores.T
+
+
+def percentiles(resampled: Floats, confidence: float) -> Floats:
+    """Intervals of scores, [systems, 2], from resampled ones, [resamples, systems]; nan where many are undefined."""
+    outside = (1 - confidence) / 2
+    intervals = np.full((resampled.shape[1], 2), np.nan)
+    for n, column in enumerate(resampled.T):
+        defined = column[~np.isnan(column)]
+        if len(defined) >= (1 - MOST_UNDEFINED) * len(column):
+            intervals[n] = np.quantile(defined, (outside, 1 - outside))
+    return intervals
+
+
+LABELLED = 2**17  # labellings up to which each is tried
+LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
+
+
+def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
+    """Say why random runs cannot be tested, or None where they can; each system needs two or more.
+
+    A `studentized` test takes none, and needs a quotient where runs are fixed.
+    """
+    if studentized and matrix.quotient is None:
+        return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+    if matrix.runs is None:
+        return None
+    if matrix.factors is not None:
+        return ("runs that prompts, annotators or shared seeds tell apart are no sample of their own: take crossed, or "
+                'set runs = "fixed"')
+    if studentized:
+        return 'a studentized test does not take random runs: set runs = "fixed", or take the plain one'
+    alone, systems = sum(of_system.shape[1] < 2 for of_system in matrix.runs), f"of {len(matrix.runs)} systems"
+    return None if not alone else (
+        f"{counted(alone, f'{systems} has', f'{systems} have')} one run only, and random runs need two or more of "
+        'each: add runs, or set runs = "fixed"')
+
+
+def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
+    """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
+    if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
+        return reason
+    few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
+    return None if not few else (
+        f"{counted(few, 'system has', 'systems have')} fewer than {LEAST_DRAWN} runs, and so few cannot be drawn for "
+        'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
+
+
+def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
+    """Test pairs by relabelling whole runs, with as many for each system as it has; exact where all ways are tried.
+
+    If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
+    are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
+    observed one, or undefined, count as extreme.
+    """
+    counts = {o.pair: 0 for o in pairs}
+    for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
+        counters = [(o.pair, _counter(o, settings)) for o in group]
+        for labels in _labellings(*sizes, settings):
+            for pair, count in counters:
+                counts[pair] += count(labels)
+    return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
+
+
+def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
+    """The tail of so many extreme labellings; its note tells the smallest attainable p-value."""
+    labellings = math.comb(m_a + m_b, m_a)
+    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
+    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
+    note = f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
+    if labellings > LABELLED:
+        return replace(monte_carlo_tail(extremes, settings.resamples), note=note)
+    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
+
+
+def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
+    """Counts the labellings of a pair's runs with a difference at least as extreme as the observed one."""
+    assert o.matrix.runs is not None
+    matrix = additive(o.matrix)
+    sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
+
+    def scores(labels: Floats) -> Floats:
+        return matrix.score(_average(matrix, labels @ sums, labels.sum(axis=1, keepdims=True)))
+
+    def differences(labels: Floats) -> Floats:
+        return matrix.difference(scores(labels), scores(1 - labels))
+
+    given = np.repeat((1.0, 0.0), _sizes(o))[None]
+    slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
+    bar, alternative = extremity(differences(given), settings.alternative) - slack, settings.alternative
+    return lambda labels: int(count_reaching(bar, alternative, differences(labels)))
+
+
+def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
+    """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
+
+    Units are drawn jointly for all runs of all systems (`draws.resampled_sums`), and runs for each system apart. Of m
+    runs m - 1 are drawn, which makes the variance of their mean unbiased (Rao and Wu 1988); m draws of 3 runs would
+    make it a third too small. The interaction of runs and units counts more than once (Owen 2007), so the test is
+    conservative where runs differ by units rather than as a whole.
+
+    Few draws of their own kind show their variance badly, so what is drawn of m runs or n units is stretched from a
+    normal to Student's distribution of m - 1 or n - 1 degrees of freedom: without that the test rejects in 9 % at 5 %
+    for 5 runs (docs/validity.md). What is added up then has the distribution by which Fisher solved the problem of
+    Behrens (Robinson 1976).
+
+    The stream of a system's runs depends on their content, so that it differs between systems and does not depend on
+    their order.
+
+    Yields:
+        Scores [draws, systems], a block at a time.
+    """
+    assert matrix.runs is not None
+    contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
+    ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
+    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
+    shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
+    observed = [of_system.sum(axis=0).mean(axis=0) / shared for of_system in matrix.runs]
+    n, strata = matrix.n_units, 1 if matrix.unit_strata is None else len(np.unique(matrix.unit_strata))
+    for (block, draws), sums in zip(blocks(settings.resamples), drawn, strict=True):
+        of_units = _stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
+        of_units *= math.sqrt(n / (n - strata))  # a resample of n units shows (n - 1) / n of their variance
+        averages = []
+        for content, given, of_runs in zip(contents, observed, np.split(sums / shared, ends, axis=1), strict=True):
+            m = of_runs.shape[1]
+            rng = np.random.Generator(stream(settings.seed, RUNS, block, content))
+            taken = rng.integers(0, m, (draws, m - 1))
+            counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
+            moved = np.einsum("dr,drc->dc", counts / (m - 1) - 1 / m, of_runs)
+            averages.append(given + of_units * (of_runs.mean(axis=1) - given) + _stretch(rng, m - 1, draws) * moved)
+        yield additive(matrix).score(np.stack(averages, axis=1))
+
+
+def _stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
+    """What makes normal draws those of Student's distribution with so many degrees of freedom, [draws, 1]."""
+    return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
+
+
+def scores_without_runs(matrix: Matrix) -> Iterator[Floats]:
+    """Score every system without each of its runs in turn, [runs] each; nothing where runs are fixed."""
+    for of_system in matrix.runs or ():
+        sums = of_system.sum(axis=0)
+        yield additive(matrix).score(_average(matrix, sums.sum(axis=0) - sums, len(sums) - 1))
+
+
+def _plain(runs: Floats) -> Floats:
+    """The runs of a system [units, runs, columns]; columns are divided by their divisor, which other systems change."""
+    if (runs != np.rint(runs)).any():
+        return runs
+    common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
+    return np.asarray(runs / np.maximum(1, common))
+
+
+def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
+    """The average over `n` runs; for a quotient the total, which has the same score and is whole."""
+    return totals if matrix.quotient is not None else totals / n
+
+
+def _sizes(o: Observed) -> tuple[int, int]:
+    assert o.matrix.runs is not None
+    a, b = (o.matrix.runs[system].shape[1] for system in o.pair)
+    return a, b
+
+
+def _labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
+    """Labellings of runs, some at a time, [labellings, m_a + m_b]: 1 for A, 0 for B."""
+    if math.comb(m_a + m_b, m_a) <= LABELLED:
+        every = combinations(range(m_a + m_b), m_a)
+        while some := list(islice(every, BLOCK)):
+            labels = np.zeros((len(some), m_a + m_b))
+            np.put_along_axis(labels, np.array(some), 1, axis=1)
+            yield labels
+        return
+    given = np.repeat((1.0, 0.0), (m_a, m_b))
+    for block, draws in blocks(settings.resamples):
+        rng = np.random.Generator(stream(settings.seed, LABELS, block))
+        yield rng.permuted(np.tile(given, (draws, 1)), axis=1)
