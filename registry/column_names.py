@@ -18,10 +18,10 @@ _ROLES: dict[Role, str] = {
     "item": "item items item_id id ids idx index uid uuid guid key no nr number name qid query query_id question_id "
             "example example_id example_idx instance instance_id sample sample_id sample_idx sentence_id sent_id "
             "segment_id seg_id topic topic_id tweet_id row_id pair_id problem_id case_id case docid doc_id doc "
-            "document document_id",
+            "document document_id word1 word2 sentence1 sentence2 text1 text2",
     # What names an item together with a column that numbers items within it.
     "part": "benchmark dataset subset task test_set category domain language lang split document doc doc_id docid "
-            "document_id page",
+            "document_id page word1 word2 sentence1 sentence2 text1 text2",
     # The right label, number or text.
     "gold": "gold golds gold_label gold_score gold_text golden truth true true_label ground_truth groundtruth gt "
             "y_true y_test target target_text targets actual actuals actual_label annotated_label expected reference "

@@ -60,7 +60,7 @@ def quick(
     """
     from registry.at_once import Kept, at_once
     from registry.provenance import recorded_name
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
 
     found = _made(system, gold, item, label, score, text, kind, metric, option, missing, runs, test, in_order=in_order)
     files = [recorded_name(path) for path in system]

@@ -16,7 +16,7 @@ from registry.serving.answers.problems import ProblemError
 from registry.serving.endpoint import Asked, Endpoint, Rows
 from registry.serving.reading.boards import task_boards
 from registry.serving.reading.source import Opened, Reading
-from registry.store import catalog, listings
+from registry.store import catalog, history
 
 _OF_A_ROW = 400  # bytes
 _ALL = 2**31
@@ -32,7 +32,7 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
 
 async def tasks(reading: Reading, _: Asked) -> Rows:
     """Every task, also those whose scores are hidden."""
-    return await reading.read(lambda opened: Rows.of(listings.tasks(opened.connection)[1], TASK_KEYS))
+    return await reading.read(lambda opened: Rows.of(history.list_tasks(opened.connection)[1], TASK_KEYS))
 
 
 async def metrics(reading: Reading, asked: Asked) -> Rows:
@@ -88,10 +88,10 @@ async def _board(reading: Reading, asked: Asked) -> Leaderboard:
 async def submissions(reading: Reading, asked: Asked) -> Rows:
     """The submissions to a task."""
     def read(opened: Opened) -> Rows:
-        _, known = listings.tasks(opened.connection)
+        _, known = history.list_tasks(opened.connection)
         if asked["task"] not in (names := [row["id"] for row in known]):
             raise UnknownNameError("task", asked["task"], names)
-        found = [row for row in listings.submissions(opened.connection)[1] if row["task"] == asked["task"]]
+        found = [row for row in history.list_submissions(opened.connection)[1] if row["task"] == asked["task"]]
         return Rows.of(found, SUBMISSION_KEYS)
 
     return await _cached_rows(reading, ("submissions", asked["task"]), read)

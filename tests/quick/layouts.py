@@ -109,9 +109,11 @@ RIGHT = {  # files, the gold first; the reader, options of the gold's reader, an
 ALONE = {  # one table of all systems; the reader, options of the gold's reader, and the systems
     "labels and the gold": (rows(IDS, GOLD, A, B, header=("id", "gold", "a", "b"), separator=","), "labels",
                             {"label": "gold", "item": "id"}, ["a", "b"]),
-    "numbers and the gold": (rows(WORDS, WORDS[::-1], HALVES, RATED, RATED_A, IDS, header=(
-        "word1", "word2", "gold", "a", "b", "note"), separator=","), "scores", {"gold": "gold", "item": ()},
-                             ["a", "b"]),
+    "numbers and the gold": (rows(sorted(WORDS[:12] * 2), WORDS[:12] * 2, HALVES, RATED, RATED_A, IDS, header=(
+        "word1", "word2", "gold", "a", "b", "note"), separator=","), "scores",
+                             {"gold": "gold", "item": ("word1", "word2")}, ["a", "b"]),
+    "numbers and the gold, no names": (rows(HALVES, RATED, RATED_A, header=("gold", "a", "b"), separator=","), "scores",
+                                       {"gold": "gold", "item": ()}, ["a", "b"]),
     "texts and the reference": (rows(IDS, SENTENCES, OTHERS, [*OTHERS[:12], *SENTENCES[12:]], N, header=(
         "id", "reference", "a", "b", "length"), separator=","), "texts", {"text": "reference"}, ["a", "b"]),
 }

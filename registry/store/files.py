@@ -1,17 +1,19 @@
-"""How this process opens DuckDB files, and which of them it has open.
+"""DuckDB files: how this process opens them, what connections may reach, and what errors of DuckDB mean.
 
-Inside one process DuckDB takes two files of one path for the same, also where another file has taken the path since,
-and opens a path with one configuration only. So a file whose path is still open for an older one, or with other
-settings, is opened by another name.
+Inside one process DuckDB takes two files of one path for the same, even if another file has replaced the first, and
+opens a path with one configuration only. So a file whose path is still open for an older file, or with other settings,
+is opened by another name. A connection reaches no other files unless they are listed.
 """
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +22,82 @@ from typing import IO, Any, NamedTuple
 
 import duckdb
 from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from registry.store.files.failures import FAILURES, cause_of
-from registry.store.files.reach import NO_ACCESS, NOWHERE, Reach, confine
-from registry.store.rows import driver_of
+from registry.errors import InputError, LockedError, RegistryError, StoreError
+from registry.store.rows import driver_of, quoted
+
+_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. ")
+_FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
+
+
+FAILURES = (DBAPIError, duckdb.Error)  # what a failure of DuckDB is raised as, by SQLAlchemy or without it
+
+
+def cause_of(error: BaseException) -> BaseException | None:
+    """DuckDB's own error, whichever raised it."""
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of the file at `path` into the registry's errors."""
+    try:
+        yield
+    except FAILURES as error:
+        cause = cause_of(error)
+        if isinstance(cause, duckdb.OutOfMemoryException):
+            raise MemoryError("DuckDB needs more memory than it may take") from None
+        if (named := explain(str(cause), path)) is None:
+            raise
+        raise named from None
+
+
+def explain(message: str, path: Path) -> RegistryError | None:
+    """Name what DuckDB's `message` says of the database file; None where it says nothing of the file."""
+    if "Could not set lock" in message:
+        holder = _HOLDER.search(message)
+        pid = int(holder.group(2)) if holder and holder.group(2) else None
+        return LockedError(path, pid, Path(holder.group(1)).name if holder else None)
+    if "not a valid DuckDB database file" in message:
+        return InputError("this file is no DuckDB database; name another with --db", path=path)
+    if "newer version" in message or "version number" in message:
+        return InputError(f"written by another version of DuckDB than {duckdb.__version__} can open", path=path)
+    full = ("No space left", "File too large", "Disk quota", "not enough disk space", "out of disk space")
+    if any(sign.lower() in message.lower() for sign in full):
+        return StoreError(path, "the disk is full or a size limit is reached; nothing of this step was written: "
+                                "free some space and run the command again")
+    if failure := _FAILURE.search(message):  # which names the path that DuckDB was given
+        told = failure[1].replace(str(path.resolve().parent), str(path.parent))
+        return StoreError(path, f"cannot use the file: {told}")
+    return None
+
+
+NO_ACCESS = {"enable_external_access": "false"}  # DuckDB still opens the database, its log and its temporary folder
+
+
+class Reach(NamedTuple):
+    """Files and folders that a connection may read and write."""
+
+    files: Sequence[Path] = ()
+    folders: Sequence[Path] = ()
+
+
+NOWHERE = Reach()
+
+
+def confine(driver: Any, reach: Reach) -> None:
+    """Switch off access to all files but those of `reach`, before anything of the database is read.
+
+    DuckDB accepts these settings only after it has started, and only while access is on.
+    """
+    # DuckDB checks the pattern of `read_parquet` too, not only the files that match it.
+    folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
+    for setting, paths in (("allowed_paths", reach.files), ("allowed_directories", folders)):
+        driver.execute(f"SET {setting} = [{', '.join(map(quoted, paths))}]")
+    driver.execute("SET enable_external_access = false")
+
 
 try:
     import fcntl

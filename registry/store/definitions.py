@@ -1,4 +1,4 @@
-"""Whether a registry's tables, views and macros are defined and commented on as this program does it.
+"""Compare the definitions of tables, views, macros and comments with those of this program.
 
 A registry may come from a stranger. A macro that has the name of a function or an operator replaces it in every
 statement, so these queries use neither: they list what DuckDB's own catalog functions return, by their full names.
@@ -21,9 +21,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import InvalidRequestError
 
 from registry.errors import RegistryError, StoreError
-from registry.store import schema, views
-from registry.store.files.failures import FAILURES
-from registry.store.files.opening import CONFIG, connected
+from registry.store import schema
+from registry.store.files import CONFIG, FAILURES, connected
 from registry.store.rows import driver_of
 
 # What a statement or the program's own code raises if a table or a view holds something else than it should.
@@ -139,7 +138,7 @@ def blaming(connection: Connection, path: Path) -> Iterator[None]:
 def restore_views(connection: Connection) -> None:
     """Replace all views and macros of a copy of a registry by this program's own, and tables that have their names."""
     driver = driver_of(connection)
-    own = {view.name for view in views.load()}
+    own = {view.name for view in schema.load_views()}
     tables = driver.execute(_TABLES).fetchall()
     drops = {f"DROP TABLE {_quoted(place)}.{_quoted(name)}" for database, place, name in tables
              if database not in _NOT_OF_FILE and name in own}
@@ -149,7 +148,7 @@ def restore_views(connection: Connection) -> None:
             drops.add(f"DROP {word} {_quoted(place)}.{_quoted(name)}")
     for statement in sorted(drops):
         driver.execute(statement)
-    views.create(connection)
+    schema.create_views(connection)
 
 
 @cache
