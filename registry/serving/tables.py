@@ -8,8 +8,9 @@ from typing import Any
 from registry.errors import UnknownNameError
 from registry.leaderboards import items as of_task
 from registry.leaderboards.choose import with_pairs
-from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
 from registry.reports.items import item_table
 from registry.serving.answers.parameters import AT, Parameter
 from registry.serving.answers.problems import ProblemError

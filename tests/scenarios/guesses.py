@@ -20,7 +20,7 @@ from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import load_manifest
-from registry.manifest.write import toml
+from registry.manifest.folder import toml
 from registry.parallel.execution import Execution
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
