@@ -1,6 +1,6 @@
 """The digest of a comparison, made from all facts that its numbers depend on, and from nothing else.
 
-Stored comparisons are found by their digests. If a new setting fails here, a default of None leaves digests as they are.
+Stored comparisons are found by their digests. A new setting whose default is None leaves these as they are.
 """
 
 import json
@@ -54,7 +54,7 @@ def significance(**settings):
     (KEY, request(precision=0.01), FACTS),  # without `resolve` nothing depends on it
     (KEY, replace(REQUEST, rank_late=False), FACTS | {"late": ["t/test/b/b@1"]}),
     (KEY, replace(REQUEST, rank_baselines=False), FACTS | {"rank_baselines": False}),
-    (replace(KEY, track="open", facet=("genre", "news")), REQUEST, FACTS | {"track": "open", "facet": ["genre", "news"]}),
+    (replace(KEY, track="open", facet=("genre", "new")), REQUEST, FACTS | {"track": "open", "facet": ["genre", "new"]}),
     (replace(KEY, family=BoardFamily(("test", "dev"), ("x", "y"), 2)), REQUEST, FACTS | {"family": [["x", "y"], []]}),
 ])
 def test_a_digest_has_these_facts(key, asked, facts):
