@@ -18,7 +18,9 @@ BOARD_KEYS = (
     *SHARED_KEYS, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
     "ci_high", "runs", "run_deviation", "wins", "losses", "late", "letters", "neighbour_low", "neighbour_high",
     "simultaneous_low", "simultaneous_high", "frequent_low", "frequent_high", "first", "remarks",
+    "warnings",
 )
+STANDING_KEYS = tuple(key for key in BOARD_KEYS if key not in (*SHARED_KEYS, "warnings"))
 HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour": "neighbours",
                               "simultaneous": "simultaneous", "bootstrap": "resampled"}
 
@@ -26,7 +28,8 @@ HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour
 def board_table(board: Leaderboard) -> Table:
     """A leaderboard with the rows of `BOARD_KEYS`."""
     ranks = board.ranks
-    rows = [board.shared | {key: getattr(of, key) for key in BOARD_KEYS if key not in SHARED_KEYS} | {
+    rows = [board.shared | {key: getattr(of, key) for key in STANDING_KEYS} | {
+        "warnings": board.warnings,
         "shown": of.shown + "*" * of.late, "range": left, "in_cluster": cluster,
         "interval": interval(of.ci_low, of.ci_high, board.decimals)}
         for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]

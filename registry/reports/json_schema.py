@@ -11,10 +11,15 @@ from typing import Any, get_args
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.manifest.fields import Kind
+from registry.messages import Severity
 from registry.query.data_model import Thing
 from registry.reports.boards import BOARD_KEYS
 from registry.significance.base import Alternative
 
+MESSAGE: dict[str, Any] = {
+    "type": "object", "additionalProperties": False, "required": ["code", "severity", "parameters", "text"],
+    "properties": {"code": {"type": "string"}, "severity": {"enum": list(get_args(Severity))},
+                   "parameters": {"type": "object"}, "text": {"type": "string"}}}
 _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER": "integer", "SMALLINT": "integer",
           "BOOLEAN": "boolean"}
 _OF_REPORTS = {
@@ -31,8 +36,10 @@ _OF_REPORTS = {
                                 "unless ranks were resampled"),
     "frequent_high": ("integer", "the worst such place"),
     "first": ("number", "the share of resamples in which it is the best"),
-    "remarks": ("array", "what is remarkable about the submission, a sentence each: labels unknown to the gold, items "
-                         "without an answer, the same answers as another system, ..."),
+    "remarks": ("array", "messages about the submission: labels unknown to the gold, items without an answer, the same "
+                         "answers as another system, ..."),
+    "warnings": ("array", "messages about the board, the same for each of its systems"),
+    "messages": ("array", "why a number is missing, or what to know of it"),
 }
 _MAY_BE_NULL = {
     "track", "facet", "rank", "rank_low", "rank_high", "cluster", "score", "score_a", "score_b", "ci_low", "ci_high",
@@ -47,7 +54,7 @@ _FROM_0 = ("wins", "losses", "n_discordant", "run_deviation")
 _LIMITS: dict[str, dict[str, Any]] = {
     **{key: {"minimum": 0, "maximum": 1} for key in _SHARES}, **{key: {"minimum": 1} for key in _FROM_1},
     **{key: {"minimum": 0} for key in _FROM_0},
-    "remarks": {"items": {"type": "string"}},
+    "remarks": {"items": MESSAGE}, "warnings": {"items": MESSAGE}, "messages": {"items": MESSAGE},
     "kind": {"enum": list(get_args(Kind))}, "alternative": {"enum": [*get_args(Alternative), OBSERVED]},
 }
 
@@ -64,7 +71,7 @@ def pairs_schema(things: Sequence[Thing]) -> dict[str, Any]:
 
 def _schema(things: Sequence[Thing], view: str, keys: Sequence[str], title: str) -> dict[str, Any]:
     (thing,) = [thing for thing in things if thing.name == view]
-    known = _OF_REPORTS | {column.name: (_TYPES[column.type], column.comment) for column in thing.columns}
+    known = {column.name: (_TYPES[column.type], column.comment) for column in thing.columns} | _OF_REPORTS
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "array",
         "items": {

@@ -19,7 +19,7 @@ from registry.studies.suites.macro_average import MacroAverage, MacroBoard
 MACRO_PAIR_KEYS = (
     "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",
     "ci_low", "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction",
-    "family_size", "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "note",
+    "family_size", "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "messages",
     "same_team",
 )
 _LEFT_BY: dict[Ranks, str] = {

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Floats, Ints
+from registry.messages import NO_MESSAGES, Messages
 from registry.parallel.execution import Execution
 from registry.significance.discordance import discordant
 from registry.significance.marks import apart, in_both
@@ -87,7 +88,7 @@ class PairResult:
             smaller sum of ranks, the smaller U.
         favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour
             the system with the worse score.
-        note: Why a value is nan, or what else a reader must know.
+        messages: Why a value is nan, and other messages.
     """
 
     difference: float
@@ -103,7 +104,7 @@ class PairResult:
     resamples: int | None = None
     statistic: float = math.nan
     favours: int = 0
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Tail:
     ci_high: float = math.nan
     statistic: float = math.nan
     favours: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)

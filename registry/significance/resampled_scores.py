@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from registry.arrays import Floats
+from registry.messages import Message
 from registry.parallel.scratch_files import room
 from registry.significance.base import Settings
 from registry.significance.correlations.matrix import PairMatrix, resampled_correlations
@@ -21,11 +22,11 @@ from registry.significance.shared_draws import Resampled
 M = TypeVar("M", bound=Matrix)
 
 
-def resampling_refusal(matrix: Matrix) -> str | None:
+def resampling_refusal(matrix: Matrix) -> Message | None:
     """Say why every resample of the units is the sample itself, or None where it is not."""
     if matrix.lone_units < matrix.n_units:
         return None
-    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
+    return Message("one-unit" if matrix.strata is None else "one-unit-strata")
 
 
 def sharing_resamples(matrix: M, settings: Settings) -> M:

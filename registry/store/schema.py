@@ -18,7 +18,7 @@ from registry.store.rows import driver_of
 from registry.version import __version__
 
 # Until release 0.2.0 every change of the schema changes this revision; `tests/store/test_schema.py` says when.
-REVISION = "0022"
+REVISION = "0023"
 
 _VERSION = (
     "CREATE TABLE alembic_version (version_num VARCHAR NOT NULL, CONSTRAINT alembic_version_pkc "

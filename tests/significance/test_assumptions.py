@@ -22,7 +22,7 @@ from registry.significance import (
     Wilcoxon,
     Williams,
 )
-from registry.significance.assumptions import FEW, misuses
+from registry.significance.diagnostics.assumptions import FEW, misuses
 from tests.significance.matrices import matrix, of_answers, of_labels, of_scores
 from tests.validity.judged_rows import judged_items
 

@@ -23,7 +23,7 @@ from registry.significance import (
     Settings,
     StatisticMatrix,
 )
-from registry.significance.cautions.weak_null import SKEWED_FEW
+from registry.significance.diagnostics.exchangeability import SKEWED_FEW
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from registry.significance.rank_cautions import rank_cautions
+from registry.significance.diagnostics.ranks import rank_warnings
 from tests.significance.matrices import matrix, of_scores
 from tests.significance.resampling.test_random_runs import matrix as of_runs
 from tests.validity.judged_rows import judged_items
@@ -69,11 +69,11 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     (runs_of((0.1, 0.9, 0.5), GOOD, GOOD), "holm", 1000, "in 2 of 3 pairs the system with fewer runs has runs"),
 ])
 def test_what_is_said_of_ranks(m, method, resamples, said):
-    found = [of for of in rank_cautions(m, method, alpha=0.05, resamples=resamples) if "on these very items" not in of]
+    found = [of for of in rank_warnings(m, method, alpha=0.05, resamples=resamples) if "on these very items" not in of]
     assert any(said in of for of in found) if said is not None else not found
 
 
 def test_cautions_do_not_depend_on_the_unit_being_summed():
     m = replace(matrix(np.ones((40, 3, 2))), units=np.arange(40) // 3)
-    assert rank_cautions(m, "bootstrap", alpha=0.05, resamples=1000) == rank_cautions(
+    assert rank_warnings(m, "bootstrap", alpha=0.05, resamples=1000) == rank_warnings(
         m.by_unit, "bootstrap", alpha=0.05, resamples=1000) != []

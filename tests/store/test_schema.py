@@ -16,7 +16,7 @@ from registry.store.rows import driver_of
 from registry.store.session import create
 from tests.conftest import ROOT
 
-PINNED = ("0022", "sha256:b28f623bfb64b3b8ccef3b1ac4184e00408c5eda1ba68b56928a4f489ffc60a2")
+PINNED = ("0023", "sha256:8324c677c8f8f3209513f83e7d4e8b639249c3765ed1247434b133e494fabdc7")
 CHANGED = """
 the schema (tables, views, macros or comments) has changed, and so must its revision, because registries of the old one
 cannot be opened any more. Until release 0.2.0: give `REVISION` in registry/store/schema.py the next number, and put

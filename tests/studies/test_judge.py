@@ -9,8 +9,8 @@ from registry.items import Answer, Item
 from registry.judged import apart, columns, corrected
 from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.judges import favoured
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.judges import favoured
 from registry.studies.judge import _no_sample, corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores

@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 
 from registry.significance import Permutation, Settings
-from registry.significance.cautions.evidence import SystemPairs, board_warnings
-from registry.significance.cautions.weak_null import asymmetric, mixed, skewed
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import asymmetric, mixed, skewed
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
 from tests.validity.populations import (
     counts,

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.unlike_samples import outlying_runs, uneven_runs
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.samples import outlying_runs, uneven_runs
 from tests.validity.examinations import ALPHA, HERE
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 

@@ -52,7 +52,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                 if not errors:
                     request = declared_request(ingest.row, execution=execution)
                     vetted = vet(connection, ingest.row, request)
-                    warnings += vetted.warnings
+                    warnings += map(str, vetted.warnings)
                     errors += vetted.refusals
                     planned = None if errors else plan(connection, vetted, request)
         except RegistryError as error:

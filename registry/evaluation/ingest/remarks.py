@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from registry.errors import Category, InputError, counted
+from registry.errors import Category, InputError
 from registry.evaluation.ingest.join import Joined
 from registry.evaluation.ingest.mistakes.headers import as_header, header
 from registry.evaluation.ingest.mistakes.positions import displaced
@@ -17,6 +17,7 @@ from registry.evaluation.ingest.mistakes.ranks import contradicted
 from registry.evaluation.ingest.mistakes.unicode_normal_form import another_normal_form
 from registry.evaluation.ingest.mistakes.vocabulary import strangers
 from registry.items import Answer, Item
+from registry.messages import Message
 from registry.metrics import Metric
 from registry.metrics.references import ReferenceMetric
 from registry.metrics.word_division import count_tokenized, is_tokenized
@@ -24,22 +25,20 @@ from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 
 FEW = 10  # items; answers to fewer may be the same without being copied
-_MISSING = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out for it", "are left out for it"),
-            "drop": ("is left out for all systems", "are left out for all systems")}
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What is remarkable: `told` in a sentence without its subject, and what to do about it."""
+    """A warning about a submission; `advice` is what its author can do about it."""
 
     category: Category
-    told: str
+    message: Message
     advice: str = ""
     line: int | None = None
 
     def error(self, path: str) -> InputError:
         """The remark on the file at `path`."""
-        return InputError("; ".join(filter(None, (self.told, self.advice))), path=path, line=self.line,
+        return InputError("; ".join(filter(None, (str(self.message), self.advice))), path=path, line=self.line,
                           category=self.category)
 
 
@@ -71,15 +70,12 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
     """
     answers = joined.given
     if (form := another_normal_form(document, items, reader)) is not None:
-        yield Remark("encoding", form.message, line=form.line)
+        yield Remark("encoding", form[0], line=form[1])
     if joined.n_missing:
-        one, several = _MISSING[missing]
-        of = f"of {counted(len(items), 'item')}"
-        lacking = counted(joined.n_missing, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
-        yield Remark("missing", lacking)
+        parameters = {"n": joined.n_missing, "items": len(items), "policy": missing}
+        yield Remark("missing", Message("missing-answers", parameters))
     if joined.differing:
-        yield Remark("text", f"{counted(joined.differing, 'item has', 'items have')} tokens that differ from the "
-                             "gold's")
+        yield Remark("text", Message("other-tokens", {"items": joined.differing}))
     if (found := header(answers, reader)) is not None:
         yield _header(found, found.value, reader)
     if (ranks := contradicted(document, reader)) is not None:
@@ -87,7 +83,7 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := strangers(items, answers, reader)) is not None:
-        remark = Remark("label", strange.told, strange.advice)
+        remark = Remark("label", strange.message, strange.advice)
         if strange.all and reader.unknown == "reject":
             raise remark.error(document.path)
         yield remark
@@ -96,7 +92,8 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
     if (order := displaced(items, joined.answers, reader)) is not None:
         yield Remark("order", order, "rows have to be in the order of the gold's items")
     if len(items) >= FEW and (copied := _copied(items, joined, reader)) is not None:
-        yield Remark("gold", f"has {copied} for each of {counted(len(items), 'item')}", "is it a system's output?")
+        parameters = {"part": copied, "items": len(items)}
+        yield Remark("gold", Message("copied-gold", parameters), "is it a system's output?")
 
 
 def of_runs(documents: Sequence[Document]) -> Iterator[InputError]:
@@ -104,27 +101,27 @@ def of_runs(documents: Sequence[Document]) -> Iterator[InputError]:
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
-            yield Remark("copy", f"has the same bytes as {same}", "is it a run of its own?").error(document.path)
+            yield InputError(f"has the same bytes as {same}; is it a run of its own?", path=document.path,
+                             category="copy")
 
 
 def of_copy(other: str) -> Remark:
     """Say that a submission has the same answers as another system's, which is called `other`."""
-    return Remark("copy", f"has the same answers as {other}, another system")
+    return Remark("copy", Message("copied-answers", {"other": other}))
 
 
 def _header(first: Item | Answer, label: str, reader: Reader) -> Remark:
-    return Remark("header", f"its first line ({first.key!r}, {label!r}) looks like a header, but counts as an item",
+    return Remark("header", Message("header-as-item", {"key": first.key, "label": label}),
                   f"set {as_header(first, reader)}, or take the line out", first.line)
 
 
-def _tokenized(items: Sequence[Item], joined: Joined) -> str | None:
-    """Say that a submission's texts are tokenized where the gold's are not."""
+def _tokenized(items: Sequence[Item], joined: Joined) -> Message | None:
+    """Warn if a submission's texts are tokenized and the gold's are not."""
     own = [answer.value for answer in joined.answers if answer is not None]
     if not is_tokenized(own) or is_tokenized([text for item in items for text in item.gold.values()]):
         return None
     sentences, tokenized = count_tokenized(own)
-    return (f"{tokenized} of {sentences} sentences have a blank before the full stop, as tokenized text has, and the "
-            "gold's have none")
+    return Message("tokenized-text", {"tokenized": tokenized, "sentences": sentences})
 
 
 def _copied(items: Sequence[Item], joined: Joined, reader: Reader) -> str | None:
@@ -135,5 +132,4 @@ def _copied(items: Sequence[Item], joined: Joined, reader: Reader) -> str | None
         parts = same if parts is None else [part for part in parts if part in same]
         if not parts:
             return None
-    return {"gold": "the gold's own answer", "source": "the source's text"}.get(
-        parts[0], f"the text of reference {parts[0]!r}") if parts else None
+    return parts[0] if parts else None

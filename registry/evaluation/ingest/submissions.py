@@ -138,7 +138,8 @@ def add_fitted(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: R
     ingest.parsed.keep_answers(scoring_id, runs)
     _add_responses(ingest, scoring_id, gold_revision_id, reader, runs)
     ingest.ledger.add_rows(models.remark, [
-        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "code": remark.message.code,
+         "parameters": canonical_json(remark.message.parameters)}
         for replicate, of_run in enumerate(fitted.remarks) for remark in of_run])
 
 

@@ -14,24 +14,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from registry.arrays import ROUNDING, Flags, Ints
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.messages import Message
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 
 _ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %
 _FEW = 20  # units below which that is so of Pearson's r
 _PLACES = 10.0  # items times sqrt(1 - r), about how many places an item moves by, below which ranks are
 _MANY = 2000  # items of which only nearly the same ranks would be told of
 
-ALIKE = ("the two systems' predictions are too much alike for so few items: swaps of what these very items standardize "
-         "reject somewhat too often; take more items")
 
-
-def alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
+def alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose predictions correlate with each other too highly for their number of items."""
     matrix, a, b = pairs
     if isinstance(matrix, PairMatrix) and (
             matrix.n_units < _FEW if matrix.coefficient is PEARSON else len(matrix.x) <= _MANY):
-        yield Caution(_are_alike(matrix, a, b), ALIKE)
+        yield PairWarning(_are_alike(matrix, a, b), Message("similar-predictions"))
 
 
 def _are_alike(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.arrays import Floats
-from registry.errors import counted
+from registry.messages import Message
 from registry.significance.crossed.sources import Axes, CrossedPair
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.random_runs import runs_refusal
@@ -51,7 +51,7 @@ class Crossing:
         return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
 
 
-def crossing_refusal(matrix: Matrix) -> str | None:
+def crossing_refusal(matrix: Matrix) -> Message | None:
     """Say why runs cannot be looked at by what tells them apart, or None where they can.
 
     Every factor needs two levels or more, all combinations are there once, and systems share the levels of all but
@@ -61,18 +61,15 @@ def crossing_refusal(matrix: Matrix) -> str | None:
         return runs_refusal(matrix)
     factors = {frozenset(of_run) for of_system in matrix.factors for of_run in of_system or ({},)}
     if len(factors) > 1:
-        return ("runs are told apart by different things; let all patterns name the same of run, prompt, annotator and "
-                "seed")
+        return Message("different-factors")
     for factor in _factors(matrix):
         levels = [{of_run[factor] for of_run in of_system} for of_system in matrix.factors]
         if few := sum(len(of) < 2 for of in levels):
-            return f"{counted(few, 'system has', 'systems have')} one {factor} only; two or more are needed"
+            return Message("single-level", {"systems": few, "level": factor})
         if factor != OWN and len({frozenset(of) for of in levels}) > 1:
-            own = ": seeds that are each system's own are runs, {run} in the pattern" if factor == "seed" else ""
-            return f"systems have different {factor}s; only what all were given can be compared{own}"
+            return Message("different-levels", {"level": factor})
     if odd := sum(not _is_complete(of_system) for of_system in matrix.factors):
-        return (f"{counted(odd, 'system lacks', 'systems lack')} some combination of {' and '.join(_factors(matrix))}; "
-                "each is needed once")
+        return Message("missing-combinations", {"systems": odd, "levels": list(_factors(matrix))})
     return None
 
 

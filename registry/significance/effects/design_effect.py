@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.arrays import ROUNDING, Floats, Ints
+from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Pair
 from registry.significance.intervals.influence import influences
 from registry.significance.matrix import Matrix
@@ -29,14 +30,14 @@ class Clustering:
         intra_cluster_correlation: The correlation of the items' influences on the difference; it can be negative, and
             is nan where no cluster has two items.
         design_effect: The variance of the difference with clusters as units, over that with items as units.
-        note: Why a value is nan.
+        messages: Why a value is nan.
     """
 
     n_items: int
     n_clusters: int
     intra_cluster_correlation: float
     design_effect: float
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
@@ -57,16 +58,16 @@ def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     n, n_clusters = len(matrix.statistics), matrix.n_units
     u, slack = _influence(matrix, pair)
     if np.isnan(u).any():
-        return Clustering(n, n_clusters, math.nan, math.nan, "a score is undefined")
+        return Clustering(n, n_clusters, math.nan, math.nan, Messages.of("score-undefined"))
     u = u - u.sum() / max(n, 1)
     if n_clusters < 2 or np.abs(u).max() <= slack:
-        reason = "needs two clusters" if n_clusters < 2 else "the difference is the same in every item"
+        reason = Messages.of("one-cluster") if n_clusters < 2 else Messages.of("constant-difference", over="item")
         return Clustering(n, n_clusters, math.nan, math.nan, reason)
     clusters = np.arange(n) if matrix.units is None else matrix.units
     sizes, sums = np.bincount(clusters), np.bincount(clusters, weights=u)
     effect = (n_clusters / (n_clusters - 1) * float(sums @ sums)) / (n / (n - 1) * float(u @ u))
     if n == n_clusters:
-        return Clustering(n, n_clusters, math.nan, effect, "no cluster has two items")
+        return Clustering(n, n_clusters, math.nan, effect, Messages.of("single-item-clusters"))
     apart = u - (sums / sizes)[clusters]
     between = float(sums @ (sums / sizes)) / (n_clusters - 1)
     within = float(apart @ apart) / (n - n_clusters)

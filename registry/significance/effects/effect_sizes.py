@@ -11,16 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.arrays import Floats, Ints
+from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import LEAST_RATIO
+from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.distributions.noncentral_t import noncentrality_interval
 from registry.significance.distributions.proportions import clopper_pearson
 from registry.significance.distributions.tango import tango_interval
 from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints
-
-TOO_NARROW = "units' differences have longer tails than normal ones, and the interval is too narrow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +30,14 @@ class Effect:
         name: `standardized_difference`, `odds_ratio`, `proportion_difference` or `probability_of_superiority`.
         value: nan where it is undefined.
         low, high: Its interval; nan where there is none.
-        note: Why a value is nan, or what else a reader must know.
+        messages: Why a value is nan, and other messages.
     """
 
     name: str
     value: float
     low: float = math.nan
     high: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
@@ -60,17 +59,17 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     missing = observed.matrix.n_units - n
-    left_out = f"units left out for an undefined score: {missing}" if missing else ""
-    apart = "" if observed.is_mean else "of the scores of units, of which the score is not the mean"
-    runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
-    about = "; ".join(filter(None, (left_out, apart, runs)))
-    notes = {"odds_ratio": left_out if only_a or only_b else "no unit favours either system",
-             "proportion_difference": about, "probability_of_superiority": left_out}
+    left_out = Messages.of("units-left-out", units=missing) if missing else NO_MESSAGES
+    apart = NO_MESSAGES if observed.is_mean else Messages.of("effect-of-units")
+    runs = NO_MESSAGES if observed.matrix.runs is None else Messages.of("effect-of-averages")
+    about = Messages((*left_out, *apart, *runs))
+    messages = {"odds_ratio": left_out if only_a or only_b else Messages.of("no-unit-favours"),
+                "proportion_difference": about, "probability_of_superiority": left_out}
     counted = counted_effects(np.array(only_a), np.array(only_b), np.array(n), confidence)
     if not has_binary_units(observed):
         del counted["proportion_difference"]
     return [_standardized(differences, slack, confidence, about),
-            *(Effect(name, float(value), float(low), float(high), notes[name])
+            *(Effect(name, float(value), float(low), float(high), messages[name])
               for name, (value, low, high) in counted.items())]
 
 
@@ -96,18 +95,18 @@ def counted_effects(only_a: Counts, only_b: Counts, n: Counts,
             "probability_of_superiority": ((1 + shift) / 2, (1 + low) / 2, (1 + high) / 2)}
 
 
-def _standardized(differences: Floats, slack: float, confidence: float, note: str) -> Effect:
+def _standardized(differences: Floats, slack: float, confidence: float, messages: Messages) -> Effect:
     name, n = "standardized_difference", len(differences)
     if not n:
-        return Effect(name, math.nan, note="no unit in which both scores are defined")
+        return Effect(name, math.nan, messages=Messages.of("no-shared-scores"))
     if not differences.any():
-        return Effect(name, 0.0, note="the scores are equal in every unit")
+        return Effect(name, 0.0, messages=Messages.of("equal-scores"))
     if n < 2 or np.ptp(differences) <= slack:
-        return Effect(name, math.nan, note="the difference is the same in every unit")
+        return Effect(name, math.nan, messages=Messages.of("constant-difference", over="unit"))
     value = float(differences.mean() / differences.std(ddof=1))
     low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(value * math.sqrt(n), n - 1, confidence))
-    doubt = TOO_NARROW if _varies_more(differences) else ""
-    return Effect(name, value, low, high, "; ".join(filter(None, (note, doubt))))
+    long_tails = Messages.of("narrow-effect-interval") if _varies_more(differences) else NO_MESSAGES
+    return Effect(name, value, low, high, Messages((*messages, *long_tails)))
 
 
 def _varies_more(differences: Floats) -> bool:

@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 
 from registry.errors import InputError
+from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Method, Observed, Settings
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.distributions.tango import tango_interval, tango_statistic
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.bootstrap_intervals import dual_rank
 from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
@@ -30,7 +31,7 @@ class Equivalence:
         margin: The largest difference that does not matter, in either direction.
         p_value: The larger of the two one-sided p-values; nan where the test is undefined.
         low, high: The 1 - 2 alpha interval of the difference, which is inside the margin just when p <= alpha.
-        note: Why a value is nan.
+        messages: Why a value is nan.
         test: `t` (paired), `score` (Tango's) or `bootstrap` (recentred); empty where no score is defined.
         method: How the p-value is computed.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
@@ -41,7 +42,7 @@ class Equivalence:
     p_value: float = math.nan
     low: float = math.nan
     high: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
     test: Literal["", "t", "score", "bootstrap"] = ""
     method: Method = "asymptotic"
     p_low: float = math.nan
@@ -69,7 +70,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
     if not settings.confidence > 0.5:
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
-        return Equivalence(margin, note="a score is undefined")
+        return Equivalence(margin, messages=Messages.of("score-undefined"))
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
@@ -81,7 +82,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     differences, slack = unit_differences(o)
     n = len(differences)
     if n < 2 or np.ptp(differences) <= slack:
-        return Equivalence(margin, note="the difference is the same in every unit", test="t")
+        return Equivalence(margin, messages=Messages.of("constant-difference", over="unit"), test="t")
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     log_p = max(log_t_p((mean + margin) / error, n - 1, "greater"), log_t_p((mean - margin) / error, n - 1, "less"))
     reach = float(stdtrit(n - 1, settings.confidence)) * error
@@ -90,7 +91,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
-        return Equivalence(margin, note="the margin is as wide as proportions can differ", test="score")
+        return Equivalence(margin, messages=Messages.of("widest-margin"), test="score")
     differences, _ = unit_differences(o)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     log_p = max(log_normal_p(float(tango_statistic(only_a, only_b, n, -margin)), "greater"),
@@ -108,8 +109,8 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     moved = moved[:resamples - n_undefined]
     slack = tolerance(o)
     if len(moved) and not (np.abs(moved) > slack).any():
-        return Equivalence(margin, note="the difference is the same in every resample", test="bootstrap",
-                           method="monte-carlo", resamples=resamples)
+        return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"),
+                           test="bootstrap", method="monte-carlo", resamples=resamples)
     # under a difference of -margin (+margin), how many would be as large (small) as observed; undefined ones count
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
                                  int(np.count_nonzero(moved <= d - margin + slack)))
@@ -120,5 +121,6 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
         k = dual_rank(settings) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
         low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
-    return Equivalence(margin, tail.p, float(low), float(high), NO_INTERVAL if math.isnan(low) else "", "bootstrap",
-                       "monte-carlo", tail.p_low, tail.p_high, resamples)
+    messages = Messages.of("no-interval") if math.isnan(low) else NO_MESSAGES
+    return Equivalence(margin, tail.p, float(low), float(high), messages, "bootstrap", "monte-carlo", tail.p_low,
+                       tail.p_high, resamples)

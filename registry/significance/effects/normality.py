@@ -12,18 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.arrays import ROUNDING, Floats
+from registry.messages import NO_MESSAGES, Messages
 
 LARGEST_SHAPIRO = 5000  # units up to which Royston fitted the p-value of Shapiro and Wilk's test
 
 
 @dataclass(frozen=True, slots=True)
 class Normality:
-    """One test of normality, with mean and variance estimated; nan, and a note why, where it cannot be computed."""
+    """One test of normality, with mean and variance estimated; nan, and messages why, where it cannot be computed."""
 
     name: str
     statistic: float
     p_value: float
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def normality(differences: Floats) -> list[Normality]:
@@ -37,12 +38,12 @@ def normality(differences: Floats) -> list[Normality]:
     """
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
-        return [Normality(name, math.nan, math.nan, "all values are equal") for name in _TESTS]
+        return [Normality(name, math.nan, math.nan, Messages.of("constant-difference", over="unit")) for name in _TESTS]
     found = []
     for name, (fewest, most, test) in _TESTS.items():
         if n < fewest or n > most:
-            reason = f"needs {fewest} units" if n < fewest else f"its p-value is known up to {most} units"
-            found.append(Normality(name, math.nan, math.nan, reason))
+            few, many = Messages.of("needs-units", least=fewest), Messages.of("too-many-units", most=most)
+            found.append(Normality(name, math.nan, math.nan, few if n < fewest else many))
             continue
         found.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
     return found

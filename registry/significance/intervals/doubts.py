@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from registry.arrays import Flags, Floats
-from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
+from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
 from registry.significance.matrix import Matrix
 
 _LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all: below both, errors are too small

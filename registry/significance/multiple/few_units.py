@@ -1,4 +1,4 @@
-"""Tests of so few units that no difference can be significant: how many it takes, and the sentence that says so.
+"""Tests of so few units that no difference can be significant: how many are needed, and the warning.
 
 A p-value that counts the ways to swap two systems in n units is no smaller than 2^-n, or 2^(1 - n) two-sided. Where a
 correction multiplies that beyond alpha, it is known before any work that nothing will be found.
@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from registry.errors import counted
+from registry.messages import Message
 from registry.significance.multiple.corrections import draws_needed
 
 
@@ -32,20 +32,21 @@ def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool)
     return draws_needed(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
 
 
-def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str:
-    """Say that so few units leave no p-value of a family that is small enough, and how many would.
+def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
+    """Return the warning that so few units allow no p-value small enough, and how many would.
 
-    >>> too_few_units(6, 10, "cluster", two_sided=True)[-75:]
-    'significant here: that needs 10 or more. It says nothing about the systems.'
+    >>> too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
+    0.03125
     """
-    return hopeless(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
+    least = 2.0 ** (two_sided - units)
+    return Message("too-few-units", {"units": units, "needed": needed, "unit": unit, "least": least})
 
 
-def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> str | None:
-    """Say that so few runs leave no p-value of a family small enough where whole runs are given to systems anew.
+def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> Message | None:
+    """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
 
-    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True)[:43]
-    'With 3 and 3 runs no p-value can be below 0'
+    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
+    {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
         runs: Of each system, two systems at least.
@@ -57,7 +58,7 @@ def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float
     most, second = sorted(runs, reverse=True)[:2]
     least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
     enough = 1 / least >= draws_needed(np.full(family, np.nan), correction, alpha) + 1
-    return None if enough else hopeless(f"{most} and {second} runs", least)
+    return None if enough else Message("too-few-runs", {"runs_a": most, "runs_b": second, "least": least})
 
 
 def resamples_err(units: float, pairs: int, alpha: float) -> float:
@@ -77,9 +78,3 @@ def resamples_err(units: float, pairs: int, alpha: float) -> float:
     from scipy.special import ndtri, stdtr
 
     return float(pairs * 2 * stdtr(max(1.0, units - 1), float(ndtri(alpha / (2 * pairs)))))
-
-
-def hopeless(with_: str, least: float, remedy: str = "") -> str:
-    """Say that with so few of a thing all p-values are too large, whatever the systems are."""
-    return (f"With {with_} no p-value can be below {least:g}, so no difference can be significant here{remedy}. It "
-            "says nothing about the systems.")

@@ -3,8 +3,8 @@
 The p-value is exact where the score is a quotient of sums of whole numbers or decimals (accuracy, precision, recall,
 F-beta, error rates, means of item scores), because swaps move the two sums on a lattice; and where few units differ, by
 trying every swap. It is exact for systems that are exchangeable; where two could have equal scores and not be that,
-`cautions` tells of it. Elsewhere it is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized
-predictions are swapped (`registry.significance.correlations.matrix`).
+`pair_warnings` warns of it. Elsewhere it is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations,
+standardized predictions are swapped (`registry.significance.correlations.matrix`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,6 @@ import numpy as np
 from registry.arrays import Ints
 from registry.families import FAMILIES
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.rare_classes import opposed_by_class
-from registry.significance.cautions.seldom import seldom
-from registry.significance.cautions.unlike_samples import uneven_runs
-from registry.significance.cautions.weak_null import mixed, mixed_of_uneven_units, skewed
 from registry.significance.correlations.alike import alike_predictions
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -32,6 +27,10 @@ from registry.significance.correlations.matrix import (
     swapped_differences,
     unswapped_difference,
 )
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import mixed, mixed_of_uneven_units, skewed
+from registry.significance.diagnostics.rare_outcomes import opposed_by_class, seldom
+from registry.significance.diagnostics.samples import uneven_runs
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.exact.quotient_tails import lattice_work, surely_fine, tail_on_lattice
 from registry.significance.exact.signed_sums import MOST_WORK, least_work
@@ -70,9 +69,10 @@ class Permutation(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        return runs_refusal(matrix, studentized=self.studentized)
+        reason = runs_refusal(matrix, studentized=self.studentized)
+        return None if reason is None else str(reason)
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs of systems that are not exchangeable, though their scores may be equal."""
         few = [*seldom(pairs)]
         yield from few

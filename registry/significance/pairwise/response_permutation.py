@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix, Quotient
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.permutation import Permutation
@@ -51,9 +51,9 @@ class ResponsePermutation(PairTest):
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Those of swaps: responses are swapped here."""
-        return Permutation().cautions(pairs)
+        return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count or draw the divisions of each pair's responses."""

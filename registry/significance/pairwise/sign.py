@@ -11,8 +11,8 @@ import numpy as np
 from registry.arrays import Ints
 from registry.errors import InputError
 from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import asymmetric
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import asymmetric
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.marks import apart, in_both
@@ -43,7 +43,7 @@ class Sign(PairTest):
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose median difference is another than the mean."""
         return asymmetric(pairs)
 

@@ -15,7 +15,6 @@ from registry.significance.base import Alternative, Observed, extremity
 from registry.significance.matrix import additive
 from registry.significance.resampling.exceedances import TOLERANCE, reaches, tolerance
 
-UNREACHED = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
 FEW = 8  # units, of which there are 6,435 different resamples
 
 

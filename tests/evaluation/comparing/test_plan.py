@@ -5,7 +5,7 @@ import random
 import pytest
 
 from registry.parallel import cluster
-from registry.significance.cautions.weak_null import MIXED
+from registry.significance.diagnostics.exchangeability import MIXED
 from tests.conftest import ROOT
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.significance import COEFFICIENTS, PairMatrix, Permutation, Settings
-from registry.significance.assumptions import misuses
+from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.correlations.alike import ALIKE
 
 RNG = np.random.default_rng(1)

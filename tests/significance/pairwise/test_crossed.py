@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Crossed, MatchedT, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
+from registry.significance.diagnostics.assumptions import misuses
 from tests.significance.resampling.test_random_runs import graded, matrix, run
 
 ALTERNATIVES = ("two-sided", "greater", "less")

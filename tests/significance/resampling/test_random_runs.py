@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
+from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.resampling import draws
 from registry.significance.resampling import random_runs as runs
 from tests.significance.matrices import ACCURACY, quotient

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
-from registry.significance.cautions.rare_classes import RARE_CLASSES
+from registry.significance.diagnostics.rare_outcomes import RARE_CLASSES
 from registry.studies.suites.suite import Suite
 from tests.label_tasks import second_test_set
 from tests.studies.suites.coverage import missed, suite

@@ -16,6 +16,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.columns import JoinedColumns
 from registry.items import Item
+from registry.messages import Message
 from registry.readers import Labels, Reader
 
 _FEW = 50  # items; of fewer chance cannot be told from a bad system
@@ -24,19 +25,15 @@ _CHANCE = 2  # standard errors
 _RECODED = 0.9  # the share of rows whose label follows from the gold's, in a file with other codes
 
 
-def displaced(items: Sequence[Item], answers: Sequence[object], reader: Reader) -> str | None:
-    """Say how a submission whose rows are numbered does not seem to be in the order of the gold's items."""
+def displaced(items: Sequence[Item], answers: Sequence[object], reader: Reader) -> Message | None:
+    """Warn if rows without item ids do not seem to be in the order of the gold's items."""
     if not isinstance(reader, Labels) or reader.item or not isinstance(answers, JoinedColumns) or len(items) < _FEW:
         return None
     gold, given = answers.coded(item.gold for item in items), answers.values
-    for by, where in ((1, "after"), (-1, "before")):
+    for by, side in ((1, "after"), (-1, "before")):
         if _agrees_beside(gold, given, by):
-            seen = f"its labels agree with the items {where} theirs far more often than with their own"
-            if _is_recoded(gold, given):
-                return (f"{seen}, and each label stands for another one of the gold's in most items: the labels may be "
-                        "coded otherwise, or the rows shifted")
-            return f"{seen}, as if a row {'were lacking' if by > 0 else 'had been added'} at the start"
-    return "its labels agree with the gold's no more than they would by chance" if _is_chance(gold, given) else None
+            return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, given)})
+    return Message("unordered-rows") if _is_chance(gold, given) else None
 
 
 def _agrees_beside(gold: Floats, given: Floats, by: int) -> bool:

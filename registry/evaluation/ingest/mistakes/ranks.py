@@ -6,6 +6,7 @@ from collections import defaultdict
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from registry.messages import Message
 from registry.readers import Document, Reader
 from registry.readers.trec import Trec
 
@@ -14,19 +15,17 @@ _FEW_TIES = 0.01  # the share of neighbours in reverse order that is no fault: s
 _LOOKED_AT = 2**14  # lines
 
 
-def contradicted(document: Document, reader: Reader) -> str | None:
-    """Say how a run's scores do not order documents as its ranks do; None where they do, or there are no ranks."""
+def contradicted(document: Document, reader: Reader) -> Message | None:
+    """Warn if a run's scores do not order documents as its ranks do."""
     if not isinstance(reader, Trec) or reader.syntax != "delimited" or "rank" not in reader.run:
         return None
     steps = _count_steps(document, reader)
     if steps.n >= _FEW and not steps.rises and not steps.falls:
-        return "all documents of a query have the same score, though their ranks differ"
+        return Message("equal-scores-of-ranks")
     if steps.n >= _FEW and 2 * steps.rises > steps.n:
-        return (f"its scores rise from rank to rank, in {steps.rises} of {steps.n} places, so that its last documents "
-                "count as first")
+        return Message("reversed-ranks", {"rises": steps.rises, "places": steps.n})
     if steps.reversed_ties > _FEW_TIES * steps.n:
-        return (f"the next rank has the same score in {steps.ties} of {steps.n} places, and its document counts first "
-                f"in {steps.reversed_ties} of them, as equal scores are in the reverse order of the documents' names")
+        return Message("tied-ranks", {"ties": steps.ties, "places": steps.n, "reversed": steps.reversed_ties})
     return None
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from registry.errors import InputError, counted
 from registry.identity import canonical_json
 from registry.items import Item
+from registry.messages import Message
 from registry.readers import Document, Reader
 
 
-def another_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> InputError | None:
-    """Say how much of a submission of text that was read is not in NFC, where all of the gold is."""
+def another_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> tuple[Message, int] | None:
+    """Warn if a submission of text is not in NFC although the gold is; with the first such line."""
     if not reader.is_text:
         return None
     document = reader.declared(document)
@@ -23,9 +23,7 @@ def another_normal_form(document: Document, items: Sequence[Item], reader: Reade
     lines = document.made[known]
     if not lines or not all(_is_nfc(canonical_json(reader.content(item.gold))) for item in items):
         return None
-    what = counted(len(lines), "line is", "lines are")
-    return InputError(f"{what} not in Unicode normal form NFC, as the gold is: what looks the same there differs; "
-                      "write the file in NFC", path=document.path, line=lines[0])
+    return Message("not-normalized", {"lines": len(lines)}), lines[0]
 
 
 def _is_nfc(text: str) -> bool:

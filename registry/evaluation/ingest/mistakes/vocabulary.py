@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from registry.columns import JoinedColumns
 from registry.errors import counted, listed, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item
+from registry.messages import Message
 from registry.readers.names import NamedReader, by_case
 
 _SHOWN = 5  # names in a message
@@ -45,15 +47,16 @@ class Strangers:
         return not self.given.keys() & self.gold.keys()
 
     @property
-    def told(self) -> str:
-        """Which they are, and what they may stand for."""
+    def message(self) -> Message:
+        """The warning: which names they are, and what they may mean."""
         name, n, of = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = listed(
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
+        parameters: dict[str, Any] = {"kind": name, "n": n, "answers": of, "names": shown}
         if self.all:
             gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
-            return f"no {name} is one of the gold's, which are {listed(list(map(repr, gold)), _SHOWN)}: {shown}"
-        return f"{n} of {of} {name}s {'is' if n == 1 else 'are'} unknown to the gold: {shown}"
+            parameters["gold"] = listed(list(map(repr, gold)), _SHOWN)
+        return Message("unknown-names", parameters)
 
     @property
     def advice(self) -> str:

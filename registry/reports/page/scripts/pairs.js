@@ -36,7 +36,7 @@ function pairFigures(board, all, i, j) {
     notes: [
       at(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
       all.sameTeam(k) ? "Both are of one team" : null,
-      at(pairs.note, k)?.replace(/^./u, first => first.toUpperCase()) || null,
+      at(pairs.messages, k)?.replace(/^./u, first => first.toUpperCase()) || null,
     ].filter(note => note != null),
   };
 }

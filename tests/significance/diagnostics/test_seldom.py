@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from registry.significance import Bootstrap, Crossed, Permutation, Settings
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
-from registry.significance.cautions.weak_null import MIXED
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.rare_outcomes import HARDLY_WRONG, SELDOM
+from registry.significance.diagnostics.exchangeability import MIXED
 from tests.significance.matrices import PRECISION, RECALL, matrix
 
 

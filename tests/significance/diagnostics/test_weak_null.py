@@ -17,9 +17,9 @@ from registry.significance import (
     Sign,
     Wilcoxon,
 )
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.weak_null import (
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.exchangeability import (
     ASYMMETRIC,
     MIXED,
     SKEWED,

@@ -7,8 +7,8 @@ from registry.evaluation.matrices import Counts, matrix_of
 from registry.judged import columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.judges import RARE, rare_errors
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.judges import RARE, rare_errors
 
 ITEMS = 2000
 

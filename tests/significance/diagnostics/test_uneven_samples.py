@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from registry.significance import RankSum, Settings, TwoSampleT
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.unlike_samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES
 from registry.significance.pairwise.independent import _squared_errors_of_u
 from tests.significance.matrices import matrix
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from registry.significance import MatchedT, Permutation, Settings, Wilcoxon
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.evidence import (
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import (
     Caution,
     SystemPairs,
     board_warnings,

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, outlying_runs, uneven_runs
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.samples import UNEVEN_RUNS, outlying_runs, uneven_runs
 from tests.validity.run_hits import board
 
 

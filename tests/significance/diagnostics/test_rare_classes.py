@@ -7,8 +7,8 @@ import pytest
 
 from registry.metrics import MCC, BalancedAccuracy, Kappa, LabelF
 from registry.significance import Bootstrap, Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.rare_outcomes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
 
 
 def classified(metric, sizes, wrong=3):
