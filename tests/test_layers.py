@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 LAYERS = [  # of packages, and of modules beside them; each imports from earlier layers only
-    "arrays errors identity treebank version", "families plugins",
+    "arrays errors identity treebank version", "families messages plugins",
     "files items provenance rendering values",
     "columns judged parallel",
     "manifest metrics readers significance store",

@@ -12,8 +12,7 @@ from registry.arrays import Floats, Ints
 from registry.families import finest_places
 from registry.metrics import AdditiveMetric, ConfusionMetric, CorrelationMetric, JudgedMean, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
-from registry.significance.compact import Statistics
-from registry.significance.judged_items import JudgedItems
+from registry.significance.matrix import JudgedItems, Statistics
 
 _NOISE = 2.0**-50  # of a decimal times a power of ten, relative
 

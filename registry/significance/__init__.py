@@ -1,31 +1,37 @@
 """Significance tests: arrays in, arrays out, without files or a database. `TESTS` maps a test's name to its class.
 
-shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions,
-               weak_null (where equal scores are less than a test's null hypothesis)
-draws          resampling, correlations, resampled_scores; exact where nothing need be drawn
-tests          pairwise (two systems), overall (all systems); assumptions (misuse), tried_pairs (few stand for all)
-families       multiple (corrections), ranks
-intervals      intervals (in closed form, for tests that give none)
-effect sizes   effects
+matrix          what tests take: statistics of systems on the same units, and the function that scores their sums
+base            settings, observed pairs and results
+units           scores of single units
+distributions   p-values and intervals that scipy lacks or computes too coarsely
+correlations    correlations with gold values, resampled and swapped
+intervals       closed-form intervals of scores and differences, for tests without their own
+overall         tests of all systems at once
+
+pairwise        tests of two systems, one module per family of tests
+resampling      random draws of units, and counts of draws as extreme as the observed difference
+exact           p-values without draws: sums on a lattice, and the bootstrap of infinitely many resamples
+crossed         the contributions of items and runs to standard errors
+diagnostics     warnings about tests that do not fit, and about pairs for which a test is not one of equal scores
+multiple        corrections of families of p-values
+ranks           ranks and sets of best systems from decisions or joint resamples
+effects         effect sizes, equivalence, power
+histories       new bests of leaderboards that stay open
 """
 
 from registry.parallel.execution import Execution
 from registry.significance.base import PairResult, Settings
-from registry.significance.correlations.matrix import COEFFICIENTS, PairMatrix
+from registry.significance.correlations import COEFFICIENTS, PairMatrix
 from registry.significance.matrix import Matrix, StatisticMatrix
 from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
-from registry.significance.pairwise.bounded import Bounded
 from registry.significance.pairwise.crossed import Crossed
-from registry.significance.pairwise.fisher import Fisher
-from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
-from registry.significance.pairwise.matched import MatchedT, Wilcoxon
-from registry.significance.pairwise.permutation import Permutation
+from registry.significance.pairwise.independent import BinomialZ, ChiSquared, Fisher, RankSum, TwoSampleT
+from registry.significance.pairwise.matched import Bounded, MatchedT, McNemar, Sign, Wilcoxon
+from registry.significance.pairwise.permutation import Permutation, ResponsePermutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
-from registry.significance.pairwise.response_permutation import ResponsePermutation
-from registry.significance.pairwise.sign import McNemar, Sign
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.significance.ranks.ranks import Ranks, rank
 

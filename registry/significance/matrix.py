@@ -1,23 +1,223 @@
-"""The matrices that tests take: systems scored on the same units, as arrays."""
+"""The matrices that tests take: systems scored on the same units, as arrays.
+
+Most statistics are small counts, and a leaderboard can have 10^9 of them, so `CompactStatistics` stores them in few
+bytes. Tests compute in float64 on some items, or on some systems.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.compact import CompactStatistics, Statistics, are_whole, of_systems
-from registry.significance.judged_items import JudgedItems
-from registry.significance.marks import in_both
-from registry.significance.shared_draws import Resampled
+from registry.judged import apart
+from registry.parallel.scratch_files import room
+
+_MOVED = 2**20  # values that change places at once
+
+
+@dataclass(frozen=True, eq=False)
+class CompactStatistics:
+    """Statistics of systems, [items, systems, columns]; parts of them are given as float64.
+
+    Attributes:
+        held: [systems, columns, items], of the smallest type that has room for all of them.
+    """
+
+    held: NDArray[Any]
+
+    @classmethod
+    def of_each(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
+        """Hold the statistics of one system after the other, [items, columns] each.
+
+        Args:
+            systems: One or more.
+            n_systems: How many they are.
+            most: The bytes that they may take in memory; more are in a temporary file.
+        """
+        held: NDArray[Any] | None = None
+        for n, statistics in enumerate(systems):
+            dtype = _narrowest(statistics)
+            if held is None:
+                held = room((n_systems, *statistics.shape[::-1]), most, dtype)
+            elif (wider := np.promote_types(held.dtype, dtype)) != held.dtype:
+                before = held
+                held = room(before.shape, most, _exact(wider))
+                held[:n] = before[:n]
+            held[n] = statistics.T
+        assert held is not None
+        return cls(held)
+
+    def __len__(self) -> int:
+        """The number of items."""
+        return int(self.held.shape[2])
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The numbers of items, systems and columns."""
+        systems, columns, items = self.held.shape
+        return items, systems, columns
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that they take."""
+        return self.held.nbytes
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether all of them surely are whole numbers."""
+        return self.held.dtype.kind in "iu"
+
+    def __getitem__(self, key: Any) -> Floats:
+        """Take some, with the key that an array [items, systems, columns] takes; they are a copy, in C order."""
+        return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
+
+    def of_systems(self, chosen: Sequence[int]) -> CompactStatistics:
+        """Those of the chosen systems, in their order."""
+        return CompactStatistics(self.held[list(chosen)])
+
+    def sum(self, axis: int) -> Floats:
+        """Sum over the items, the first axis: [systems, columns]."""
+        assert axis == 0
+        sums = self.held.sum(axis=2, dtype=np.int64 if self.are_whole else np.float64)
+        return np.asarray(sums, dtype=np.float64)
+
+    def reorder(self, systems: Sequence[int]) -> None:
+        """Put the systems in this order, without room for a second array."""
+        some = max(1, _MOVED // self.held[:, :, :1].size)
+        for at in range(0, len(self), some):
+            self.held[:, :, at:at + some] = self.held[list(systems), :, at:at + some]
+
+
+Statistics = Floats | CompactStatistics
+
+
+def of_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
+    """Statistics of the chosen systems, in their order."""
+    if isinstance(statistics, CompactStatistics):
+        return statistics.of_systems(chosen)
+    return statistics[:, list(chosen)]
+
+
+def columns_of(statistics: Statistics) -> NDArray[Any]:
+    """The columns of the systems, [systems x columns, items], as they are held."""
+    if isinstance(statistics, CompactStatistics):
+        return statistics.held.reshape(-1, len(statistics))
+    return statistics.reshape(len(statistics), -1).T
+
+
+def are_whole(statistics: Statistics) -> bool:
+    """Whether all are whole numbers; some are checked at a time, so that no second array is as large."""
+    if isinstance(statistics, CompactStatistics) and statistics.are_whole:
+        return True
+    some = max(1, _MOVED // max(1, statistics[:1].size))
+    return all(np.array_equal(part, np.rint(part)) for part in (
+        statistics[at:at + some] for at in range(0, len(statistics), some)))
+
+
+def _narrowest(values: Floats) -> np.dtype[Any]:
+    """The smallest type that holds all values exactly, of whole numbers of up to 32 bits and float64."""
+    least, largest = values.min(initial=0), values.max(initial=0)
+    if not -2**31 <= least <= largest < 2**31 or (values != np.rint(values)).any():
+        return np.dtype(np.float64)
+    ends = (int(least), -1 - int(largest)) if least < 0 else (int(largest),)
+    return _exact(np.result_type(*map(np.min_scalar_type, ends)))
+
+
+def _exact(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type itself, or float64 for whole numbers of more than 32 bits."""
+    return dtype if dtype.itemsize < 8 else np.dtype(np.float64)
+
+
+_MARKS = 2**24  # marks that are multiplied at a time, as float32
+_EXACT = 2**24  # counts below it are exact in float32
+
+
+def count_shared(marks: Flags) -> Ints:
+    """How many units are marked for both systems of every pair, [systems, systems], from marks [units, systems].
+
+    On the diagonal is how many are marked for each system.
+    """
+    units, systems = marks.shape
+    both = np.zeros((systems, systems))
+    for at in range(0, units, some := max(1, min(_MARKS // max(1, systems), _EXACT - 1))):
+        part = marks[at:at + some].astype(np.float32)
+        both += part.T @ part
+    return both.astype(np.int64)
+
+
+def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+    """In how many units only the first system of a pair is marked, and only the second, [pairs] each.
+
+    Args:
+        both: From `count_shared`.
+        a: The first systems.
+        b: The second systems.
+    """
+    of_pair = both[a, b]
+    return both[a, a] - of_pair, both[b, b] - of_pair
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedItems:
+    """Items that a judge has scored, and people some of them (`registry.judged`).
+
+    Attributes:
+        in_ones: From statistics [..., columns] as a matrix counts them to what they are.
+        slope: How much of the judge's mean is taken; None: of each score and difference what has the least error.
+        lower_is_better: Whether a lower score is the better one.
+        statistics: [items, systems, columns], as the matrix counts them; None: they are the matrix's own, whose rows
+            are items.
+        units: [items], the number from 0 of the cluster that each belongs to; None: they are the units.
+    """
+
+    in_ones: Callable[[Floats], Floats]
+    slope: float | None
+    lower_is_better: bool
+    statistics: Statistics | None = None
+    units: Ints | None = None
+
+    def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
+        """Of the chosen systems, in their order."""
+        return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
+
+    def of(self, system: int) -> Floats:
+        """What a system's items add to the sums that `registry.judged.COLUMNS` names, [items, columns]."""
+        assert self.statistics is not None
+        return self.in_ones(self.statistics[:, system])
+
+    def apart(self, a: int, b: int) -> Floats:
+        """The same of what item after item system `a` is better by than system `b`."""
+        return apart(self.of(a), self.of(b), lower=self.lower_is_better)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Scores of all systems in resamples of the units, which are drawn at their first use.
+
+    Attributes:
+        resamples, seed: The number of resamples, and the seed that they are drawn by.
+        draw: Returns the scores, [resamples, systems].
+    """
+
+    resamples: int
+    seed: int
+    draw: Callable[[], Floats]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores, [resamples, systems]."""
+        return self.draw()
+
 
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
@@ -229,7 +429,7 @@ class Matrix(ABC):
     @cached_property
     def both_higher(self) -> Ints | None:
         """In how many units two systems both have the higher numerator (`higher`), [systems, systems]."""
-        return None if self.higher is None else in_both(self.higher)
+        return None if self.higher is None else count_shared(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
         """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.

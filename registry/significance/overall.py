@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.arrays import ROUNDING, Floats
 from registry.significance.base import Unit
-from registry.significance.distributions.normal import log_chi_squared_p
+from registry.significance.distributions import log_chi_squared_p
 from registry.significance.matrix import Matrix, StatisticMatrix, additive
 from registry.significance.units import midranks, unit_refusal
 from registry.values import Value

@@ -33,8 +33,7 @@ from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
 from registry.significance.matrix import Matrix
 from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
-from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
-from registry.significance.resampling.random_runs import drawn_runs_refusal
+from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option

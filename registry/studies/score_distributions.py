@@ -18,8 +18,12 @@ from registry.messages import Message
 from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
 from registry.significance.ranks.ranks import rank_frequencies
-from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
-from registry.significance.resampling.random_runs import drawn_runs_refusal
+from registry.significance.resampling.scores import (
+    drawn_runs_refusal,
+    percentiles,
+    resampled_scores,
+    resampling_refusal,
+)
 from registry.store.row_types import TaskRow
 
 

@@ -9,7 +9,7 @@ import sacrebleu.significance
 
 from registry.significance import Bootstrap, Execution, Settings
 from registry.significance.resampling import draws, screening
-from registry.significance.resampling.plain_loops import PLAIN
+from registry.significance.resampling.loops import PLAIN
 from tests.benchmarks import bleu
 from tests.benchmarks.figures import Figure, paired, processor_seconds, seconds
 

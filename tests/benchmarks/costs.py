@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 from registry.significance import Bootstrap, Execution, Permutation, Settings
-from registry.significance.resampled_scores import resampled_scores, sharing_resamples
 from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.scores import resampled_scores, sharing_resamples
 from tests.benchmarks.figures import Figure, least, processor_seconds
 from tests.benchmarks.growth import bleu, mean
 

@@ -12,7 +12,7 @@ import numpy as np
 from registry.metrics import BLEU
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
-from registry.significance.resampled_scores import resampled_scores, sharing_resamples
+from registry.significance.resampling.scores import resampled_scores, sharing_resamples
 from tests.benchmarks.figures import Figure, processor_seconds
 
 DOUBLINGS = 2 ** np.arange(5)

@@ -14,7 +14,7 @@ from registry.metrics import SpanF
 from registry.parallel.execution import Execution
 from registry.significance import McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.base import METHODS
-from registry.significance.marks import apart
+from registry.significance.matrix import count_unshared
 from registry.significance.resampling import draws
 from tests.benchmarks import bleu
 from tests.benchmarks.figures import Figure, paired, seconds
@@ -125,7 +125,7 @@ def _right_or_wrong():
                  off < 1e-10)
     below = np.flatnonzero(found.p_value < 1e-290)
     below = below[:: max(1, len(below) // 1000)]
-    only_a, only_b = apart(matrix.both_higher, a[below], b[below])
+    only_a, only_b = count_unshared(matrix.both_higher, a[below], b[below])
     off = max(abs(log10 * math.log(10) - _in_whole_numbers(max(wins, losses), wins + losses)) for log10, wins, losses in
               zip(found.log10_p[below].tolist(), only_a.tolist(), only_b.tolist(), strict=True))
     yield Figure(f"  ln p of {len(below):,} others, against whole numbers", f"{off:.1e}", "< 1e-10", off < 1e-10)

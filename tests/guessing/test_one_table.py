@@ -91,7 +91,7 @@ def test_documents_that_are_passed_over_are_warned_of(tmp_path):
     documents = [f"d{n // 2}" for n in range(len(IDS))]
     found = made([path_of(tmp_path, table(("id", "Document", "gold", "a"), IDS, documents, GOLD, A))], Asked())
     (told,) = (told for told in found.told if told.startswith("passed over: Document; "))
-    assert "items of one Document are tested as if they were independent" in told
+    assert "items of the same Document are tested as if they were independent" in told
     (tmp_path / "gold.csv").write_text(table(("id", "gold", "document"), IDS, GOLD, documents))
     (tmp_path / "a.csv").write_text(table(("id", "label"), IDS, A))
     found = made([tmp_path / "gold.csv", tmp_path / "a.csv"], Asked())

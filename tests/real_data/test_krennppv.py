@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from registry.significance.pairwise.fisher import fisher_tail
+from registry.significance.pairwise.independent import fisher_tail
 from registry.studies.nbest.precision import Ranked, evaluate
 
 MANIFEST = Path(__file__).parent / "krennppv.toml"

@@ -16,7 +16,7 @@ from registry.metrics import BLEU
 from registry.readers import Document, Lines, NBest, Sgml, WmtXml
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.pairwise.independent import rank_sum
-from registry.significance.resampled_scores import resampled_scores
+from registry.significance.resampling.scores import resampled_scores
 
 MANIFEST = Path(__file__).parent / "wmt22-cs-en.toml"
 

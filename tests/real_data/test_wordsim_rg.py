@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN, PairMatrix
+from registry.significance.correlations import KENDALL, PEARSON, SPEARMAN, PairMatrix
 from registry.significance.pairwise.williams import Steiger, Williams
 
 MANIFEST = Path(__file__).parent / "wordsim-rg.toml"

@@ -7,7 +7,7 @@ from registry.evaluation.matrices import Counts, Steps, matrix_of
 from registry.families import step_of
 from registry.metrics import Mean
 from registry.significance import Permutation, Settings, StatisticMatrix
-from registry.significance.intervals.closed_form import over_items
+from registry.significance.intervals import over_items
 
 ACCURACY = ((1, 0), (0, 1))
 PRECISION, RECALL, F1 = (((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1)), ((2, 0, 0), (0, 1, 1)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.correlations.matrix import COEFFICIENTS, PEARSON, PairMatrix
+from registry.significance.correlations import COEFFICIENTS, PEARSON, PairMatrix
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 coefficients = pytest.mark.parametrize("coefficient", COEFFICIENTS.values(), ids=COEFFICIENTS)

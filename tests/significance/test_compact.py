@@ -5,7 +5,7 @@ import pytest
 
 from registry.significance import StatisticMatrix
 from registry.significance.base import Observed
-from registry.significance.compact import CompactStatistics
+from registry.significance.matrix import CompactStatistics
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 9, (50, 4, 3)).astype(float)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import Settings, Sign
-from registry.significance.base import Observed
-from registry.significance.discordance import discordant
+from registry.significance.base import Observed, discordant
 from tests.significance.matrices import ACCURACY, RECALL, matrix
 
 

@@ -13,7 +13,7 @@ from registry.significance.base import METHODS, Observed
 from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
-from registry.significance.intervals.closed_form import ClosedForm, over_items
+from registry.significance.intervals import ClosedForm, over_items
 from registry.significance.units import unit_differences
 
 ALPHA = 0.05

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 
-from registry.significance.intervals.closed_form import ClosedForm, over_items
-from registry.significance.resampled_scores import resampled_scores
+from registry.significance.intervals import ClosedForm, over_items
+from registry.significance.resampling.scores import resampled_scores
 from tests.validity.examinations import settings
 from tests.validity.populations import binary, documents, predictions, skewed, spans, translations
 

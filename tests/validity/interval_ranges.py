@@ -12,8 +12,7 @@ import numpy as np
 from scipy import stats
 
 from registry.metrics import MCC, Kappa, LabelF
-from registry.significance.intervals.closed_form import ClosedForm, over_items
-from registry.significance.intervals.influence import influences, standard_errors
+from registry.significance.intervals import ClosedForm, influences, over_items, standard_errors
 from tests.validity.populations import documents, spans, translations
 from tests.validity.range_populations import (
     POSITIVES,

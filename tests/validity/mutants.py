@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.significance import Bootstrap, McNemar, PairTest, Permutation
-from registry.significance.resampled_scores import resampled_scores
-from registry.significance.results import Tails
+from registry.significance.base import Tails
+from registry.significance.resampling.scores import resampled_scores
 from tests.validity.examinations import PValues, RandomizedP
 from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder
 from tests.validity.history_rows import FalseNewBest, FalseNewBestShown

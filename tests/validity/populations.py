@@ -15,8 +15,8 @@ from scipy import special
 
 from registry.metrics import BLEU
 from registry.significance import StatisticMatrix
-from registry.significance.correlations.matrix import PEARSON, Coefficient, PairMatrix
-from registry.significance.judged_items import JudgedItems
+from registry.significance.correlations import PEARSON, Coefficient, PairMatrix
+from registry.significance.matrix import JudgedItems
 
 ACCURACY = ((1, 0), (0, 1))
 F1 = ((2, 0, 0), (0, 1, 1))

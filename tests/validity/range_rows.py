@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from registry.significance import Bootstrap, Fisher, MatchedT, McNemar, Permutation, ResponsePermutation
-from registry.significance.correlations.matrix import PEARSON, SPEARMAN
-from registry.significance.distributions.proportions import clopper_pearson
+from registry.significance.correlations import PEARSON, SPEARMAN
+from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.studies.judge import _biases
 from tests.validity import theory

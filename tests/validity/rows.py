@@ -14,7 +14,7 @@ from registry.significance import (
     McNemar,
     Permutation,
 )
-from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN
+from registry.significance.correlations import KENDALL, PEARSON, SPEARMAN
 from registry.significance.pairwise.williams import Steiger, Williams
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, finds, near

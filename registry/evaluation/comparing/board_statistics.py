@@ -22,7 +22,7 @@ from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.significance import Matrix
-from registry.significance.compact import CompactStatistics
+from registry.significance.matrix import CompactStatistics
 from registry.store import catalog
 from registry.store.row_types import Member
 from registry.store.statistics import StoredStatistics

@@ -30,7 +30,7 @@ from registry.provenance import Signature
 from registry.significance import CORRECTIONS, rank
 from registry.significance.base import METHODS
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.significance.resampled_scores import sharing_resamples
+from registry.significance.resampling.scores import sharing_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import ComparisonRow, TaskRow

@@ -18,10 +18,10 @@ from registry.evaluation.comparing.pair_results import BoardResults
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS
 from registry.significance.base import METHODS
-from registry.significance.distributions.proportions import clopper_pearson
+from registry.significance.distributions import clopper_pearson
 from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
-from registry.significance.resampling.stopping import Stopping
+from registry.significance.resampling.exceedances import Stopping
 
 
 @dataclass(frozen=True, eq=False)

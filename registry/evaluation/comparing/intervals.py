@@ -16,8 +16,7 @@ from registry.arrays import Floats
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.messages import Message
 from registry.significance import Crossed, Matrix, PredictionPowered
-from registry.significance.intervals.closed_form import ClosedForm, over_items
-from registry.significance.intervals.refusal import refusal
+from registry.significance.intervals import ClosedForm, over_items, refusal
 from registry.store import comparisons, models
 from registry.store.rows import insert_bulk
 

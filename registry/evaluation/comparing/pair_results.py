@@ -21,9 +21,8 @@ from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import PairTest
-from registry.significance.base import METHODS, Alternative
+from registry.significance.base import METHODS, Alternative, PairResults
 from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
-from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.log.journal import Journal
 from registry.store.log.rescored import scored_by

@@ -1,7 +1,8 @@
 """What a comparison will do, before it does: its pairs, how they come about, the draws, work and memory that it takes.
 
 Of every board that is not there yet a few systems are loaded and a few of their pairs are tested
-(`registry.significance.tried_pairs`); the rest is arithmetic on their shapes. How long it takes is told while it works.
+(`registry.significance.pairwise.base`); the rest is arithmetic on their shapes. How long it takes is told while it
+works.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.significance.multiple.few_units import units_needed
-from registry.significance.tried_pairs import TriedPairs, few_systems, try_pairs
+from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries

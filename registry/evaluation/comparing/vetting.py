@@ -39,7 +39,7 @@ from registry.significance.diagnostics.exchangeability import even_units
 from registry.significance.diagnostics.judges import favoured, judged_items, rare_errors
 from registry.significance.diagnostics.samples import mixed_scales
 from registry.significance.effects.design_effect import design_effects
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws

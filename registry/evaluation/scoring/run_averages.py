@@ -13,7 +13,7 @@ from registry.arrays import Floats
 from registry.evaluation.matrices import Counts, Steps
 from registry.families import PLACES
 from registry.identity import digest_array
-from registry.significance.compact import CompactStatistics
+from registry.significance.matrix import CompactStatistics
 
 
 @dataclass(frozen=True, eq=False)

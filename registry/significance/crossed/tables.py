@@ -15,7 +15,7 @@ from registry.arrays import Floats
 from registry.messages import Message
 from registry.significance.crossed.sources import Axes, CrossedPair
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.random_runs import runs_refusal
+from registry.significance.resampling.scores import runs_refusal
 from registry.significance.units import linearized
 
 OWN = "run"  # the factor whose levels are each system's own; others cross the systems

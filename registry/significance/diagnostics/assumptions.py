@@ -13,7 +13,7 @@ import numpy as np
 from registry.arrays import ROUNDING, Ints
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.messages import Message
-from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.correlations import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO, even_units, even_units_of_each, skewed
@@ -23,8 +23,7 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.crossed import Crossed
-from registry.significance.pairwise.fisher import Fisher
-from registry.significance.pairwise.independent import TwoSampleT
+from registry.significance.pairwise.independent import Fisher, TwoSampleT
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered

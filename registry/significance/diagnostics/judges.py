@@ -22,8 +22,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.judged import LABELLED, WEIGHT, error_of, estimate
 from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.judged_items import JudgedItems
-from registry.significance.matrix import Matrix
+from registry.significance.matrix import JudgedItems, Matrix
 
 LEVEL = 0.001  # of each pair, whatever other pairs there are
 _LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error

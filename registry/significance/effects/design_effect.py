@@ -14,7 +14,7 @@ import numpy as np
 from registry.arrays import ROUNDING, Floats, Ints
 from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Pair
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 
 _DIGITS_LOST = 1e-9  # of the sum of two squares: a smaller difference of them is rounding

@@ -14,9 +14,7 @@ from registry.arrays import Floats, Ints
 from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Observed
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO
-from registry.significance.distributions.noncentral_t import noncentrality_interval
-from registry.significance.distributions.proportions import clopper_pearson
-from registry.significance.distributions.tango import tango_interval
+from registry.significance.distributions import clopper_pearson, noncentrality_interval, tango_interval
 from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints

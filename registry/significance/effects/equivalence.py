@@ -14,12 +14,10 @@ import numpy as np
 from registry.errors import InputError
 from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Method, Observed, Settings
-from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.distributions.tango import tango_interval, tango_statistic
+from registry.significance.distributions import log_normal_p, log_t_p, tango_interval, tango_statistic
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
-from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.bootstrap_intervals import dual_rank
-from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
+from registry.significance.resampling.exceedances import dual_rank, monte_carlo_tail, tolerance
+from registry.significance.resampling.scores import resampled_scores
 from registry.significance.units import has_binary_units, unit_differences
 
 
@@ -109,8 +107,8 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     moved = moved[:resamples - n_undefined]
     slack = tolerance(o)
     if len(moved) and not (np.abs(moved) > slack).any():
-        return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"),
-                           test="bootstrap", method="monte-carlo", resamples=resamples)
+        return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"), test="bootstrap",
+                           method="monte-carlo", resamples=resamples)
     # under a difference of -margin (+margin), how many would be as large (small) as observed; undefined ones count
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
                                  int(np.count_nonzero(moved <= d - margin + slack)))

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from registry.arrays import Floats
-from registry.significance.distributions.noncentral_t import quantile_levels
+from registry.significance.distributions import quantile_levels
 
 MOST = 10**8  # units, beyond which no test set is planned
 

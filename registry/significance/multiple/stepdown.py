@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution
 from registry.significance.base import Pair, Settings
-from registry.significance.correlations.matrix import PairMatrix, swapped_differences, unswapped_difference
+from registry.significance.correlations import PairMatrix, swapped_differences, unswapped_difference
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
+from registry.significance.resampling.scores import resampled_scores
 
 Places = Ints
 

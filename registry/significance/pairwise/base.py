@@ -1,20 +1,24 @@
-"""The base of every paired test."""
+"""The base of every paired test; exact tails of many pairs; and tests of a few pairs for planning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import MISSING, fields
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import partial
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.messages import Messages
-from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Unit
+from registry.parallel.execution import Execution
+from registry.significance.base import Method, Observed, ObservedPairs, PairResults, Pairs, Settings, Tail, Tails, Unit
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.judges import favoured, rare_errors
 from registry.significance.matrix import Matrix
-from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
 from registry.values import Value
 
@@ -162,3 +166,82 @@ class PairTest(Value):
 def _undefined(pairs: Flags, code: str) -> Tails:
     return Tails.made(np.full(np.count_nonzero(pairs), np.nan), "exact", messages=Messages.of(code))
 
+
+Exact = Callable[[Observed, Settings], Tail | None]
+
+
+def exact_or_drawn(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
+                   settings: Settings, what: str) -> Tails:
+    """Compute the exact tails of some pairs, where there are any, and draw those of all others.
+
+    Args:
+        exact: A function of a module, from a pair to its tail, or None.
+        draw: Gives the tails of pairs that are drawn.
+        pairs: All pairs.
+        places: Of those whose exact tails are tried.
+        settings: The settings of the test, and who computes exact tails.
+        what: They are, which is told with the progress.
+    """
+    execution, sent = settings.execution, pairs
+    if execution.cluster is not None:  # shared resamples and who computes do not travel
+        sent = replace(pairs, matrix=replace(pairs.matrix, resampled=None))
+        settings = replace(settings, execution=Execution(workers=1))
+    tried = execution.map(partial(_tail, exact, sent, settings), places.tolist(), what)
+    found = {n: tail for n, tail in zip(places.tolist(), tried, strict=True) if tail is not None}
+    parts = [(np.array(list(found), dtype=np.int64), Tails.of(list(found.values())))]
+    if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(found))):
+        parts.append((drawn, draw(pairs[drawn])))
+    return Tails.joined(len(pairs), parts)
+
+
+def _tail(exact: Exact, pairs: ObservedPairs, settings: Settings, n: int) -> Tail | None:
+    return exact(pairs[n], settings)
+
+
+_SYSTEMS, _PAIRS = 8, 4  # that are looked at
+_LONG = 2**28  # additions from which on a pair takes so long that one tells of all
+
+
+@dataclass(frozen=True)
+class TriedPairs:
+    """What a few pairs of a matrix show of all.
+
+    Attributes:
+        methods: How many of them came about how; `monte-carlo` are drawn.
+        work: Additions that each takes in the mean, if it is not drawn.
+    """
+
+    methods: Counter[Method]
+    work: float
+
+    def of_method(self, method: Method, pairs: int) -> int:
+        """Return how many of so many pairs will come about by a method."""
+        return round(pairs * self.methods[method] / self.methods.total())
+
+
+def few_systems(systems: int) -> list[int]:
+    """Choose some of so many systems, from the first to the last."""
+    return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
+
+
+def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
+    """Test a few pairs with one draw each; of those that take long, one stands for all.
+
+    Args:
+        test: One that fits the matrix.
+        matrix: Of a few of the systems (`few_systems`), two at least.
+        settings: What the test is asked for.
+    """
+    matrix = matrix.by_unit
+    pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
+    some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
+    work = {observed.pair: test.work(observed, settings) for observed in Observed.of(matrix, some)}
+    long = [pair for pair in some if _LONG < work[pair] < math.inf]
+    short = [pair for pair in some if pair not in long]
+    one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
+    methods = Counter[Method]()
+    for tested, times in ((short, 1), (long[:1], len(long))):
+        for result in test.run(replace(matrix), tested, one_draw) if tested else ():
+            methods[result.method] += times
+    computed = [additions for additions in work.values() if additions < math.inf]
+    return TriedPairs(methods, sum(computed) / max(1, len(computed)))

@@ -19,24 +19,33 @@ from registry.families import FAMILIES
 from registry.messages import Message, Messages
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
-from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED, skewed
 from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
-from registry.significance.exact.ideal_windows import too_fine
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal, too_fine
 from registry.significance.matrix import Matrix
-from registry.significance.pairwise.base import PairTest
-from registry.significance.pairwise.exact_tails import exact_or_drawn
-from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
+from registry.significance.pairwise.base import PairTest, exact_or_drawn
 from registry.significance.resampling import studentized
-from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
-from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance, tolerances
-from registry.significance.resampling.random_runs import drawn_runs_refusal
-from registry.significance.resampling.reach import is_reachable
-from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
+from registry.significance.resampling.exceedances import (
+    dual_interval,
+    dual_rank,
+    is_reachable,
+    monte_carlo_tail,
+    monte_carlo_tails,
+    quantile_interval,
+    tolerance,
+    tolerances,
+)
+from registry.significance.resampling.scores import (
+    drawn_runs_refusal,
+    percentiles,
+    resampled_scores,
+    resampling_refusal,
+    shares_resamples,
+)
+from registry.significance.resampling.screening import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
-from registry.significance.results import Tails
 
 Done = TypeVar("Done")
 

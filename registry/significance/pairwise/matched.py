@@ -1,4 +1,4 @@
-"""Tests of the differences between two systems' scores in the same units: Wilcoxon's and the matched-pair t."""
+"""Tests of differences in the same units: sign, McNemar, Wilcoxon, matched-pair t, and betting on bounded scores."""
 
 from __future__ import annotations
 
@@ -9,16 +9,108 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from registry.arrays import Floats, Ints
+from registry.errors import InputError
 from registry.messages import Messages
-from registry.significance.base import Observed, Settings, Tail, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import are_means, asymmetric, skewed
-from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
 from registry.significance.exact.lattice import TooLargeError
-from registry.significance.exact.signed_sums import log_sign_tail
-from registry.significance.matrix import Matrix
+from registry.significance.exact.swaps import log_sign_tail
+from registry.significance.matrix import Matrix, additive, count_shared, count_unshared
 from registry.significance.pairwise.base import PairTest
+from registry.significance.resampling.draws import ORDER, stream
 from registry.significance.units import midranks, unit_differences
+
+
+class Sign(PairTest):
+    """The exact sign test on the scores of units; units whose scores are equal, or differ by `tie` or less, are ties.
+
+    Ties are left out.
+    """
+
+    name: ClassVar[str] = "sign"
+    null: ClassVar[str] = "a unit in which the systems differ is as likely to favour either"
+    assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
+    citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
+    of_unit_scores: ClassVar[bool] = True
+    swaps_units = True
+    tie: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a width that is none."""
+        super().__post_init__()
+        if not 0 <= self.tie < math.inf:
+            raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
+                             "a difference of scores")
+
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
+        """Pairs whose median difference is another than the mean."""
+        return asymmetric(pairs)
+
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+        """Count the units that favour either system; a unit where a score is undefined is left out."""
+        if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
+            for_a, for_b = _favoured(pairs)
+        else:
+            for_a, for_b = np.array([self._counted(o) for o in pairs]).T
+        return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+                          favours=for_a - for_b)
+
+    def _counted(self, o: Observed) -> list[int]:
+        differences, slack = unit_differences(o)
+        return [int(np.count_nonzero(side * differences > self.tie + slack)) for side in (1, -1)]
+
+
+class McNemar(PairTest):
+    """McNemar's test of units that are right or wrong: the items that only one of the two systems gets right.
+
+    Attributes:
+        variant: `exact`, the binomial test; `mid-p`, which counts half of the outcomes just as extreme as the observed
+            one (Fagerland et al. 2013) and trades the guaranteed level for power; `chi-squared`, McNemar's
+            approximation; or `corrected`, the same with Edwards's continuity correction.
+    """
+
+    name: ClassVar[str] = "mcnemar"
+    null: ClassVar[str] = "items that only one system gets right are as likely to be either's"
+    assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
+    citation: ClassVar[str] = "McNemar 1947"
+    units: ClassVar[tuple[Unit, ...]] = ("item",)
+    families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
+    variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
+
+    @property
+    def swaps_units(self) -> bool:
+        """True where every outcome is counted."""
+        return self.variant == "exact"
+
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse units that are not right or wrong."""
+        if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
+            return None
+        return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
+
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+        """Count the discordant units of all pairs at once, and test them at once."""
+        only_a, only_b = _favoured(pairs)
+        if self.variant in ("exact", "mid-p"):
+            half = self.variant == "mid-p"
+            log_p = log_coins(only_a, only_b, settings.alternative, half=half)
+            return Tails.made(log_p, "exact", coins=only_a + only_b + half)
+        two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
+        excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
+        z = (np.maximum(excess, 0) if two_sided else excess) / np.sqrt(np.maximum(only_a + only_b, 1))
+        log_p = np.where(only_a + only_b, log_normal_ps(z, "two-sided" if two_sided else "greater"), 0.0)
+        return Tails.made(log_p, "asymptotic", statistic=z * z)
+
+
+def _favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
+    """In how many units A alone is the better one, and B alone, where all are right or wrong."""
+    matrix = additive(pairs.matrix)
+    both = count_shared(matrix.unit_scores() == 1) if matrix.both_higher is None else matrix.both_higher
+    a, b = (pairs.b, pairs.a) if matrix.lower_is_better else (pairs.a, pairs.b)
+    return count_unshared(both, a, b)
 
 
 class Wilcoxon(PairTest):
@@ -102,3 +194,67 @@ class MatchedT(PairTest):
         reach = float(stdtrit(n - 1, 1 - outside)) * error
         return replace(tail, ci_low=-math.inf if settings.alternative == "less" else mean - reach,
                        ci_high=math.inf if settings.alternative == "greater" else mean + reach)
+
+
+_LARGEST_BET = 0.9  # share of the wealth; all of it would be lost by one unit with the largest difference
+_LEVEL = 0.05  # at which the bets are best; the p-value is valid at all levels
+
+
+class Bounded(PairTest):
+    """Mean difference of scores between bounds, tested by betting on one unit after the other.
+
+    A gambler starts with wealth 1 and bets a share of it that the next unit favours A, and another gambler that it
+    favours B. If the mean difference is 0 no bet gains on average, so that wealth reaches 2 / alpha with a probability
+    of at most alpha / 2 (Ville 1939), for any number of units and any distribution. The p-value is 2 over the largest
+    wealth of both, or 1 over that of the first gambler if the test is one-sided. The order of the units is random, and
+    always the same for as many units, so that no seed changes the p-value.
+    """
+
+    name: ClassVar[str] = "bounded"
+    null: ClassVar[str] = "the mean difference of a unit is 0"
+    assumes: ClassVar[str] = "units are independent of each other; scores have a lower and an upper bound"
+    citation: ClassVar[str] = "Waudby-Smith and Ramdas 2024"
+
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse scores that are no means over the same denominators, and scores without two bounds."""
+        if matrix.quotient is None or len(set(matrix.denominators.tolist())) > 1:
+            return ("bounded compares means over denominators that all systems share; take permutation or "
+                    "bootstrap(variant=studentized)")
+        if not all(map(math.isfinite, matrix.score_range)):
+            return ("bounded needs scores with a lower and an upper bound, which this metric does not have; take "
+                    "permutation or bootstrap(variant=studentized)")
+        return None
+
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+        """Bet on the units of each pair, in one order for all of them."""
+        order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
+        log_p = [log_betting_p(differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
+        return Tails.made(np.array(log_p), "bound")
+
+
+def differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
+    """Return what a pair's units differ by, [units], as shares of the largest difference that a unit can have."""
+    over, under = matrix.parts_of(pair)
+    width = matrix.score_range[1] - matrix.score_range[0]
+    shares = matrix.scale * (over[:, 0] - over[:, 1]) / (width * np.abs(under).max())
+    return np.asarray(np.clip(-shares if matrix.lower_is_better else shares, -1, 1))
+
+
+def log_betting_p(shares: Floats, alternative: Alternative) -> float:
+    """Return the natural logarithm of the p-value of a mean of 0.
+
+    The bets are those that are best for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
+
+    Args:
+        shares: Independent numbers from -1 to 1, [units], in an order that does not depend on them.
+        alternative: `greater` than 0, `less`, or `two-sided`.
+    """
+    sides = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]
+    n = len(shares)
+    counts = np.arange(2.0, n + 2)
+    means = np.cumsum(shares) / counts
+    variances = (1 + np.cumsum((shares - means) ** 2)) / counts
+    before = np.concatenate([[1.0], variances[:-1]])  # each bet is made before its unit is seen
+    bets = np.minimum(np.sqrt(2 * math.log(len(sides) / _LEVEL) / (n * before)), _LARGEST_BET)
+    largest = max(float(np.cumsum(np.log1p(side * bets * shares)).max(initial=0)) for side in sides)
+    return min(0.0, math.log(len(sides)) - largest)

@@ -19,16 +19,15 @@ from registry.arrays import Floats
 from registry.families import step_of
 from registry.judged import LABELLED, Estimate, corrected, estimate
 from registry.messages import Messages
-from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail
+from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
 from registry.significance.diagnostics.judges import judged_items
-from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.judged_items import JudgedItems
-from registry.significance.matrix import Matrix, StatisticMatrix
+from registry.significance.distributions import log_normal_p, log_t_p
+from registry.significance.matrix import JudgedItems, Matrix, StatisticMatrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
-from registry.significance.results import Tails
 
 _FEWEST = 4  # units that people looked at: t has two degrees of freedom then
+_TOO_FEW = f"people looked at both systems in fewer than {_FEWEST} units"
 
 
 class PredictionPowered(PairTest):

@@ -12,10 +12,10 @@ import numpy as np
 from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
-from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
+from registry.significance.correlations import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO
-from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 

@@ -16,7 +16,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import units_by_stratum
 from registry.significance.resampling.exceedances import TOLERANCE
-from registry.significance.resampling.random_runs import scores_without_runs
+from registry.significance.resampling.scores import scores_without_runs
 
 _ROUNDING = 1e-13  # of a score without one unit, relative to the largest score
 _NEAR = 1e-4  # the share of their own squares up to which those of a difference are summed by themselves

@@ -17,8 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.base import PairResult, Settings
-from registry.significance.discordance import discordant
+from registry.significance.base import PairResult, Settings, discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import adjust
 from registry.significance.ranks.influences import Influences

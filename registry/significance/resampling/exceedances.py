@@ -1,4 +1,4 @@
-"""How many outcomes are at least as extreme as the observed one, and the p-values of such counts."""
+"""Counts of draws that are as extreme as the observed difference, their p-values, and intervals from draws."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.base import Alternative, Observed, ObservedPairs, Tail, extremity
-from registry.significance.compact import are_whole
-from registry.significance.distributions.proportions import clopper_pearson
-from registry.significance.matrix import Matrix, Quotient, Score, StatisticMatrix, additive, difference
-from registry.significance.results import Tails
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, extremity
+from registry.significance.distributions import clopper_pearson
+from registry.significance.matrix import Matrix, Quotient, Score, StatisticMatrix, additive, are_whole, difference
 
 Systems = Ints
 
@@ -155,3 +154,144 @@ def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
     return Tails.made(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
+
+
+FEW = 8  # units, of which there are 6,435 different resamples
+
+
+def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
+    """Whether some resample's recentred difference is as extreme as the observed one (`strictly`: more), or undefined.
+
+    The answer is exact where both systems share the denominators of a quotient, and where units are few. Otherwise, and
+    with random runs, it is True.
+    """
+    matrix, (a, b) = observed.matrix, observed.pair
+    if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
+        return True
+    if matrix.quotient is not None and matrix.denominators[a] == matrix.denominators[b]:
+        return _shared(observed, alternative, strictly=strictly)
+    return matrix.n_units > FEW or matrix.strata is not None or _few(observed, alternative, strictly=strictly)
+
+
+def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
+    """The answer where denominators are shared.
+
+    The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d just
+    where u - 2 d w is not negative, and that is largest where each stratum's best unit is drawn every time.
+    """
+    matrix = observed.matrix
+    over, under = matrix.parts_of(observed.pair)
+    weights = under[:, 0]
+    strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
+    if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
+        return True
+    differences = np.copysign(1, observed.difference) * matrix.difference(over[:, 0], over[:, 1])
+    rises = [differences - 2 * differences.sum() / weights.sum() * weights]
+    rises += [-differences] if alternative == "two-sided" else []
+    slack = TOLERANCE * float(np.abs(over).sum())
+    return any(_largest_sum(rise, strata) > (slack if strictly else -slack) for rise in rises)
+
+
+def _largest_sum(values: Floats, strata: Ints) -> float:
+    """The largest sum of a resample, which takes as many units of each stratum as there are."""
+    present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    most = np.full(len(present), -np.inf)
+    np.maximum.at(most, places, values)
+    return float(sizes @ most)
+
+
+def _few(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
+    """The answer by trying all resamples of few units."""
+    matrix, d = observed.matrix.of_systems(observed.pair), observed.difference
+    drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
+    a, b = additive(matrix).score(matrix.statistics[drawn].sum(axis=1)).T
+    slack = tolerance(observed) if strictly else -tolerance(observed)
+    return bool(reaches(extremity(matrix.difference(a, b) - d, alternative), extremity(d, alternative) + slack).any())
+
+
+_MARGIN = 1.2  # more draws than a p-value seems to need: it has an error yet
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The end of further draws.
+
+    Attributes:
+        most: The most draws of a pair.
+        precision: The relative standard error with which a p-value is known well enough; None: it never is.
+    """
+
+    most: int
+    precision: float | None = None
+
+    def unknown(self, p: Floats, draws: Ints) -> Flags:
+        """Which p-values [pairs], of so many draws each, are not known well enough; an undefined one (nan) is."""
+        return np.asarray(p * draws < self._enough)
+
+    def more_draws(self, resamples: int, least: float) -> int:
+        """How many draws pairs get next.
+
+        That is what the least of their p-values needs, and ten times as many as before at the most. So that boards
+        share results it is 1, 2 or 5 times a power of ten.
+        """
+        needed = min(_MARGIN * self._enough / least, 10.0 * resamples, self.most)
+        power: int = 10 ** math.floor(math.log10(needed))
+        return min(next(n for n in (power, 2 * power, 5 * power, 10 * power) if n >= needed), 10 * resamples, self.most)
+
+    @property
+    def _enough(self) -> float:
+        return math.inf if self.precision is None else self.precision**-2
+
+
+def dual_rank(settings: Settings) -> int:
+    """The rank, from the largest, of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
+    rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
+    return min(rank, settings.resamples)
+
+
+def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
+                  alternative: Alternative) -> tuple[Floats, Floats]:
+    """The intervals that exclude 0 just when (c + 1) / (R + 1) <= alpha, where alpha = 1 - confidence, [pairs] each.
+
+    Args:
+        d: The observed differences.
+        reach: The extremities of `dual_rank`, which are below the observed ones just when the test is significant.
+        bar: The observed extremities.
+        tolerance: How far equal extremities may be apart by rounding.
+        alternative: The alternative of the test; a one-sided interval has one end.
+    """
+    # a tie, as the p-value counts it: the interval ends at 0
+    reach = np.where(np.abs(reach - bar) <= tolerance, bar, reach)
+    endless = np.full(len(reach), math.inf)
+    return -endless if alternative == "less" else d - reach, endless if alternative == "greater" else d + reach
+
+
+def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
+    """The percentile, basic or BCa interval of a difference, from its defined resamples."""
+    d, outside = o.difference, 1 - settings.confidence
+    plain = (outside / 2, 1 - outside / 2)
+    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
+    low, high = (float(q) for q in np.quantile(resampled, levels))
+    return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
+
+
+def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
+    """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
+
+    The acceleration is that of the paired difference under the jackknife by unit.
+    """
+    from scipy.special import ndtr, ndtri
+
+    below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
+    bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
+    matrix = o.matrix
+    without = matrix.difference(*matrix.of_systems(o.pair).jackknife().T)
+    deviations = np.nanmean(without) - without
+    sum_of_squares = float(np.nansum(deviations**2))
+    acceleration = float(np.nansum(deviations**3)) / (6 * sum_of_squares**1.5) if sum_of_squares else 0.0
+
+    def level(z: float) -> float:
+        return float(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
+
+    z = float(ndtri(outside))
+    return level(z), level(-z)

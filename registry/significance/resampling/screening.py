@@ -1,12 +1,14 @@
-"""Count and rank the differences of pairs in resamples by scores that are rounded to 16 bits.
+"""Count and rank the differences of pairs in draws by scores that are rounded to 16 bits.
 
-Differences that rounding may have put on the wrong side of a bar are returned as doubtful, and so are those near the
-value of a rank: few of 100,000, which are computed again in float64. Numbers of 16 bits stay in a processor's cache.
-The work can be done by other processes.
+16 bits suffice for nearly all of a million resamples of hundreds of pairs, and stay in a processor's cache.
+Differences that rounding may have put on the wrong side of a bar, or that are near the value of a rank, are doubtful:
+few of 100,000, which are recomputed in float64. Pairs that rounded scores do not resolve, such as those with undefined
+scores, are sorted in float64. Other processes can do the work.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,13 +18,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from registry.arrays import Flags, Ints
+from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution, with_progress
 from registry.parallel.ordered import ahead
 from registry.parallel.processes import processes
-from registry.parallel.scratch_files import scratch
-from registry.significance.resampling.compiled_loops import loops
-from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Window
+from registry.parallel.scratch_files import room, scratch
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
+from registry.significance.matrix import Matrix, are_whole
+from registry.significance.resampling.draws import BLOCK, swapped_sums
+from registry.significance.resampling.exceedances import tolerance, tolerances
+from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
@@ -207,3 +212,193 @@ class _Workspace:
             return None
         larger = values > rounded + near
         return places[(values >= rounded - near) ^ larger], int(np.count_nonzero(larger)) - rank
+
+
+_FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others
+_ERROR = 2.0**-50  # of a difference in float64, relative to what it is made of: a few roundings of 2^-53
+_SORTED = 64  # pairs that are sorted
+
+
+@dataclass(frozen=True, slots=True)
+class Recentred:
+    """The recentred differences of one pair.
+
+    Attributes:
+        extremes: How many are at least as extreme as the observed difference; undefined ones count.
+        reach: The `rank`-th largest extremity, where undefined ones count as infinite; infinite for rank 0.
+        undefined: How many are undefined.
+        moves: Whether they differ between resamples.
+    """
+
+    extremes: int
+    reach: float
+    undefined: int = 0
+    moves: bool = True
+
+
+def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
+              execution: Execution) -> list[Recentred]:
+    """Count and rank the recentred differences of pairs of one matrix.
+
+    Args:
+        pairs: The pairs.
+        scores: Of every system in the resamples, [systems, resamples].
+        rounded: Memory for rounded scores, of the same shape.
+        alternative: What counts as extreme.
+        rank: Rank of the extremity that is wanted, from the largest.
+        execution: Threads and processes.
+    """
+    steps = Steps.of(scores, pairs.matrix.observed, rounded)
+    fit = np.flatnonzero(steps.fit[pairs.a] & steps.fit[pairs.b]).tolist()
+    resolved: dict[int, Recentred] = {}
+    if fit:
+        differences = _Differences(pairs[np.array(fit)], scores, alternative)
+        at = 0
+        for found in screened(rounded, differences.question(steps, rank), execution):
+            part = slice(at, at + len(found.resolved))
+            ours = itertools.compress(fit[part], found.resolved)
+            resolved |= zip(ours, differences.settled(found, part, rank), strict=True)
+            at = part.stop
+    rest = [n for n in range(len(pairs)) if n not in resolved]
+    groups = [rest[at:at + _SORTED] for at in range(0, len(rest), _SORTED)]
+    sorted_ = execution.here.map(lambda group: [_sorted(pairs[n], scores, alternative, rank) for n in group], groups,
+                                 "groups of pairs to sort")
+    for group, of_group in zip(groups, sorted_, strict=True):
+        resolved |= zip(group, of_group, strict=True)
+    return [resolved[n] for n in range(len(pairs))]
+
+
+def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
+    """Count and rank the recentred extremities of one pair in all resamples, [resamples], by sorting them."""
+    undefined = np.isnan(extremities)
+    moves = bool((np.abs(extremities) > tolerance).any())  # nan compares as false
+    in_order = np.sort(np.where(undefined, np.inf, extremities))
+    extremes = len(in_order) - int(np.searchsorted(in_order, bar - tolerance))
+    return Recentred(extremes, float(in_order[-rank]) if rank else math.inf, int(undefined.sum()), moves)
+
+
+def _sorted(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
+    moved = o.matrix.difference(*(scores[system] for system in o.pair)) - o.difference
+    return by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The rounding of scores in resamples: their distances from the observed ones in whole steps.
+
+    Attributes:
+        size: The size of a step, the same for all systems.
+        fit: Which systems can be rounded, [systems]: not those with undefined or very distant scores.
+        error: The largest error of a distance in float64, [systems].
+    """
+
+    size: float
+    fit: Flags
+    error: Floats
+
+    @classmethod
+    def of(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
+        """Round scores into `rounded`, a system at a time."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            largest = np.fmax(scores.max(axis=1) - observed, observed - scores.min(axis=1))
+        finite = np.isfinite(largest)
+        fit = finite & (largest <= _FAR * np.median(largest[finite]) if finite.any() else finite)
+        size = float(largest[fit].max(initial=0)) / STEPS or 1.0
+        apart = np.empty(scores.shape[1])  # memory that is not asked for anew
+        for n in np.flatnonzero(fit):
+            np.subtract(scores[n], observed[n], out=apart)
+            np.divide(apart, size, out=apart)
+            np.rint(apart, out=rounded[n], casting="unsafe")
+        return cls(size, fit, _ERROR * (largest + np.abs(observed)))
+
+
+class _Differences:
+    """The differences of some pairs: rounded, and in float64 where that does not suffice."""
+
+    def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
+        self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
+        self.a, self.b, self.observed = pairs.a, pairs.b, pairs.difference
+        self.tolerances = tolerances(pairs.matrix, pairs.a, pairs.b)
+        self.bars = extremity(self.observed, alternative) - self.tolerances
+
+    def question(self, steps: Steps, rank: int) -> Question:
+        """What to find out in steps; each score is rounded by up to half a step."""
+        slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
+                 + _ERROR * np.abs(self.observed))
+        turned = (self.alternative == "less") != self.matrix.lower_is_better
+        return Question(
+            np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1), self.alternative == "two-sided",
+            _whole((self.bars - slack) // steps.size), _whole(-((-self.bars - slack) // steps.size)),
+            _whole((self.tolerances + slack) // steps.size), _whole(np.ceil(2 * slack / steps.size)), rank)
+
+    def settled(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
+        """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
+        pair, values = self._exact(found.doubtful, part)
+        extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.resolved))
+        reach = np.full(len(found.resolved), np.inf)
+        if rank:
+            pair, values = self._exact(found.ranked, part)
+            by_value = np.argsort(values)
+            pairs = pair[by_value].astype(np.min_scalar_type(len(reach)))  # 16 bits are sorted by counting
+            in_order = values[by_value[np.argsort(pairs, kind="stable")]]
+            ends = np.cumsum(found.ranked.sizes)
+            reach[found.resolved] = in_order[(ends + found.place)[found.resolved]]
+        return list(map(Recentred, extremes[found.resolved].tolist(), reach[found.resolved].tolist()))
+
+    def _exact(self, some: Some, part: slice) -> tuple[Ints, Floats]:
+        """The pair, counted within the part, and the exact extremity of some resamples."""
+        pair = np.repeat(np.arange(len(some.sizes)), some.sizes)
+        a, b = (self.scores[systems[part][pair], some.places] for systems in (self.a, self.b))
+        return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
+
+
+def _whole(steps: Floats) -> Ints:
+    """Whole steps, limited to 16 bits."""
+    return np.clip(steps, LEAST, MOST).astype(np.int64)
+
+
+def only_numerators_move(matrix: Matrix) -> bool:
+    """Whether the score is a quotient with the same denominators for all systems, of sums that are exact."""
+    if matrix.quotient is None:
+        return False
+    over, under = matrix.parts
+    return bool((under == under[:, :1]).all() and under[:, 0].sum() > 0 and are_whole(over)
+                and np.abs(over).sum(axis=0).max() < 2**51)
+
+
+def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
+    """Count, for each pair, the random swaps with a difference at least as extreme as the observed one."""
+    moved = _moved(pairs.matrix, settings)
+    size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
+    rounded = room(moved.shape, settings.execution.memory // 4, np.int16)
+    for n, of_system in enumerate(moved):
+        np.rint(of_system / size, out=rounded[n], casting="unsafe")
+    turned = (settings.alternative == "less") != pairs.matrix.lower_is_better
+    systems = np.stack([pairs.a, pairs.b] if turned else [pairs.b, pairs.a], axis=1)
+    totals, two_sided = pairs.matrix.parts[0].sum(axis=0), settings.alternative == "two-sided"
+    bars = totals[systems[:, 1]] - totals[systems[:, 0]]
+    bars = extremity(bars, "two-sided") if two_sided else bars
+    slack = 1 + 2.0**-20  # in steps, as either of the two is rounded by up to half a step
+    low, high = (np.clip(bound, LEAST, MOST).astype(np.int64) for bound in (
+        np.floor(bars / size - slack), np.ceil(bars / size + slack)))
+    always = np.full(len(pairs), LEAST - 1)
+    counts, at = [], 0
+    for found in screened(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
+        n = len(found.extremes)
+        pair = at + np.repeat(np.arange(n), found.doubtful.sizes)
+        first, second = (moved[systems[pair, side], found.doubtful.places] for side in (0, 1))
+        reached = extremity(first - second, "two-sided" if two_sided else "greater") >= bars[pair]
+        counts.append(found.extremes + np.bincount(pair[reached] - at, minlength=n))
+        at += n
+    return np.concatenate(counts)
+
+
+def _moved(matrix: Matrix, settings: Settings) -> Floats:
+    """The z of all systems in all draws, [systems, draws]."""
+    over = matrix.parts[0]
+    moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
+    totals = over.sum(axis=0)[:, None]
+    found = swapped_sums(over[:, :, None], settings, np.asarray)
+    for at, block in zip(range(0, settings.resamples, BLOCK), found, strict=True):
+        moved[:, at:at + BLOCK] = 2 * block[:, :, 0].T - totals
+    return moved

@@ -21,8 +21,8 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError, counted
 from registry.significance.base import Observed
-from registry.significance.distributions.normal import log_t_p
-from registry.significance.intervals.influence import influences, standard_errors
+from registry.significance.distributions import log_t_p
+from registry.significance.intervals import influences, standard_errors
 from registry.significance.pairwise.independent import correlation, understatement
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row

@@ -13,7 +13,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.messages import Message
 from registry.metrics.acceptance import tie_order
 from registry.significance.diagnostics.assumptions import shared_candidates
-from registry.significance.pairwise.fisher import same_items
+from registry.significance.pairwise.independent import same_items
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses, several_runs
 from registry.store.row_types import GoldRevisionRow, Member, TaskRow, TestSetRow

@@ -17,8 +17,8 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.metrics.acceptance import Ties, best_first, cut
-from registry.significance.distributions.proportions import clopper_pearson
-from registry.significance.pairwise.fisher import fisher_tail
+from registry.significance.distributions import clopper_pearson
+from registry.significance.pairwise.independent import fisher_tail
 
 Counts = Ints
 

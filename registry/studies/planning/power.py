@@ -25,7 +25,7 @@ from registry.significance.diagnostics.evidence import SystemPairs, board_warnin
 from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
-from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row, option

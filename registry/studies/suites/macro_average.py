@@ -22,13 +22,12 @@ from registry.evaluation.comparing.settings import Request
 from registry.messages import Message
 from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
 from registry.significance.base import PairResult
-from registry.significance.correlations.matrix import PairMatrix
+from registry.significance.correlations import PairMatrix
 from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.matrix import Resampled
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.significance.resampled_scores import percentiles
-from registry.significance.resampling.random_runs import drawn_runs_refusal
-from registry.significance.shared_draws import Resampled
+from registry.significance.resampling.scores import drawn_runs_refusal, percentiles
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question

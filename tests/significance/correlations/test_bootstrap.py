@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from registry.significance import Bootstrap, Settings
-from registry.significance.correlations import matrix as correlated
-from registry.significance.correlations.matrix import SPEARMAN, resampled_correlations
-from registry.significance.resampled_scores import sharing_resamples
+from registry.significance import correlations as correlated
+from registry.significance.correlations import SPEARMAN, resampled_correlations
 from registry.significance.resampling import draws
+from registry.significance.resampling.scores import sharing_resamples
 from tests.significance.pair_matrices import coefficients, noisy, pair_matrix, reference
 
 

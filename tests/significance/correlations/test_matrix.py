@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
-from registry.significance.correlations import matrix as correlated
-from registry.significance.correlations.matrix import COEFFICIENTS, SPEARMAN, resampled_correlations
+from registry.significance import correlations as correlated
+from registry.significance.correlations import COEFFICIENTS, SPEARMAN, resampled_correlations
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.multiple.stepdown import draws_of, min_p
 from registry.significance.pairwise import permutation

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from registry.significance.distributions.proportions import clopper_pearson
+from registry.significance.distributions import clopper_pearson
 
 
 def test_evert_2004_section_3_2():

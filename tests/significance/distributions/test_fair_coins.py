@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.distributions.fair_coins import log_coins, log_tail
+from registry.significance.distributions import log_coins, log_tail
 
 BITS = 300  # of a whole number that are looked at: 90 digits
 

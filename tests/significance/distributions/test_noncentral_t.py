@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from registry.significance.distributions.noncentral_t import noncentrality_interval
+from registry.significance.distributions import noncentrality_interval
 
 
 def test_noncentrality_published():

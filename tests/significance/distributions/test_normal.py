@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import special
 
-from registry.significance.distributions.normal import log_chi_squared_p, log_t_p
+from registry.significance.distributions import log_chi_squared_p, log_t_p
 
 
 @pytest.mark.parametrize(("degrees", "t"), [(2999, 30), (2999, 60), (2999, 200), (400, 1e3), (60, 1e12)])

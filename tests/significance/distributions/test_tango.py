@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from registry.significance.distributions.tango import tango_interval, tango_statistic
+from registry.significance.distributions import tango_interval, tango_statistic
 from tests.significance.effects.observed_effects import z_by_likelihood
 
 # onlyA, onlyB, n, level and limits as PropCIs 0.3.0 (scoreci.mp) in R 4.6.1 prints them; its bisection stops at 1e-7

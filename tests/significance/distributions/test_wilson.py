@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from registry.significance.distributions.proportions import wilson, wilson_of_counts
+from registry.significance.distributions import wilson, wilson_of_counts
 
 
 def test_it_is_statsmodels_s():

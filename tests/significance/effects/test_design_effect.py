@@ -10,7 +10,7 @@ from scipy import stats
 
 from registry.significance import StatisticMatrix
 from registry.significance.effects.design_effect import design_effect, design_effects
-from registry.significance.intervals.influence import influences
+from registry.significance.intervals import influences
 from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 
 
@@ -147,7 +147,7 @@ def test_items_of_their_own():
         assert (found.n_items, found.n_clusters) == (30, 30)
         assert found.design_effect == pytest.approx(1, rel=1e-12)
         assert math.isnan(found.intra_cluster_correlation)
-        assert found.note
+        assert found.messages
 
 
 def test_what_cannot_be_measured_is_said():
@@ -167,7 +167,7 @@ def test_what_cannot_be_measured_is_said():
             found = design_effect(bad, pair)
             assert math.isnan(found.design_effect)
             assert math.isnan(found.intra_cluster_correlation)
-            assert reason in found.note
+            assert reason in found.messages.codes
 
 
 @pytest.mark.parametrize("known", [True, False])

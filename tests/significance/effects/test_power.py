@@ -9,7 +9,7 @@ from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.effects.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
-from registry.significance.pairwise.sign import log_coins
+from registry.significance.pairwise.matched import log_coins
 from tests.significance.matrices import F1, f1, matrix
 
 

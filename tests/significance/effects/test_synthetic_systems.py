@@ -9,7 +9,7 @@ from scipy import stats
 from registry.errors import InputError
 from registry.significance.effects.power import ExactMcNemar, discordance
 from registry.significance.effects.synthetic_systems import draw_correct, latent_correlation
-from registry.significance.pairwise.sign import log_coins
+from registry.significance.pairwise.matched import log_coins
 
 RATES = np.array([0.85, 0.7, 0.5])
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance.exact import lattice, signed_sums
-from registry.significance.exact.half_sums import HalfSums
-from registry.significance.exact.lattice import TooLargeError
-from registry.significance.exact.signed_sums import SignTail, least_work, log_sign_tail
-from registry.significance.exact.subset_counts import log_share
+from registry.significance.exact import lattice, swaps
+from registry.significance.exact.lattice import HalfSums, TooLargeError
+from registry.significance.exact.swaps import SignTail, least_work, log_sign_tail, log_subset_share
 
 
 def counted_tail(weights, threshold):
@@ -125,15 +123,15 @@ def test_gains_in_five_decimals_are_counted_as_whole_numbers_count_them(n, share
 def test_all_ways_agree_in_one_dimension(weights, share):
     """Lists of sums, counts that are added up, and a transform share nothing but the weights."""
     reach = int((1 - share) * (sum(weights) - 1) / 2)
-    ways = [way(np.array(weights), reach) for way in (signed_sums._by_lists, log_share)]
+    ways = [way(np.array(weights), reach) for way in (swaps._by_lists, log_subset_share)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice, "SMALL", 0)
-        ways.append(signed_sums._by_transform(np.array(weights), reach))
+        ways.append(swaps._by_transform(np.array(weights), reach))
     assert ways == pytest.approx([ways[0]] * 3, abs=1e-12)
 
 
 @pytest.mark.parametrize(("n", "largest", "way"), [
-    (500, 1, "log_tail"), (24, 10**9, "_by_lists"), (60, 1000, "log_share"), (3000, 3, "_by_transform")])
+    (500, 1, "log_tail"), (24, 10**9, "_by_lists"), (60, 1000, "log_subset_share"), (3000, 3, "_by_transform")])
 def test_the_way_that_costs_least_is_taken(n, largest, way, monkeypatch):
     class TakenError(Exception):
         pass
@@ -142,7 +140,7 @@ def test_the_way_that_costs_least_is_taken(n, largest, way, monkeypatch):
         raise TakenError
 
     weights = np.random.default_rng(1).integers(1, largest + 1, n)
-    monkeypatch.setattr(signed_sums.subset_counts if way == "log_share" else signed_sums, way, taken)
+    monkeypatch.setattr(swaps, way, taken)
     with pytest.raises(TakenError):
         log_sign_tail(weights, int(weights.sum() / 10))
 
@@ -166,7 +164,7 @@ def test_counts_of_more_subsets_than_a_float_holds_digits_of(n, share):
         ways = (ways + (ways << n * weight)) & low
     place = (1 << n) - 1
     counted = sum(ways >> n * at & place for at in range(reach + 1))
-    assert log_share(weights, reach) == pytest.approx(logarithm(counted) - n * math.log(2), abs=1e-12, rel=1e-15)
+    assert log_subset_share(weights, reach) == pytest.approx(logarithm(counted) - n * math.log(2), abs=1e-12, rel=1e-15)
 
 
 def logarithm(count):

@@ -9,7 +9,7 @@ from scipy import special, stats
 from registry.metrics import SpanF
 from registry.significance import Permutation, Settings, StatisticMatrix
 from registry.significance.base import METHODS
-from registry.significance.exact.quotient_tails import _Swaps
+from registry.significance.exact.swaps import _Swaps
 
 
 @pytest.mark.parametrize("beyond", [False, True])

@@ -10,18 +10,20 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics import BLEU, MAE, MCC, METRICS, WER, BalancedAccuracy, Formula, Kappa, LabelF, Mean, SpanF
 from registry.significance import MatchedT, Settings, StatisticMatrix
-from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.distributions.proportions import wilson
-from registry.significance.intervals.by_range import (
+from registry.significance.correlations import PEARSON, PairMatrix
+from registry.significance.distributions import wilson
+from registry.significance.intervals import (
+    ClosedForm,
     Ends,
     Estimates,
     difference_interval,
+    influences,
+    over_items,
     proportional_interval,
+    refusal,
+    standard_errors,
     wilson_interval,
 )
-from registry.significance.intervals.closed_form import ClosedForm, over_items
-from registry.significance.intervals.influence import influences, standard_errors
-from registry.significance.intervals.refusal import refusal
 from tests.significance.matrices import matrix_by, of_classes, of_labels, of_values
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 

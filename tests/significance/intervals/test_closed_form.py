@@ -7,10 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.intervals import closed_form
-from registry.significance.intervals.closed_form import ClosedForm, over_items
-from registry.significance.intervals.refusal import refusal
+from registry.significance.correlations import PEARSON, PairMatrix
+from registry.significance.intervals import ClosedForm, over_items, refusal
 from tests.significance.matrices import F1, matrix, of_labels, of_scores, uneven
 
 RNG = np.random.default_rng(5)
@@ -98,7 +96,7 @@ def test_correlations_are_fisher_s(monkeypatch):
     low, high = np.arctanh(of.scores())
     assert (high - low) / 2 == pytest.approx(1.96 / np.sqrt(397), rel=0.15)
     assert (high + low) / 2 == pytest.approx(np.arctanh(m.scores()), rel=1e-4)
-    monkeypatch.setattr(closed_form, "_GROUPS", 100)
+    monkeypatch.setattr("registry.significance.intervals._GROUPS", 100)
     grouped = intervals(m).differences(A, B)
     assert np.array(grouped) == pytest.approx(np.array(of.differences(A, B)), abs=0.02)
 

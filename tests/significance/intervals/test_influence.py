@@ -9,7 +9,7 @@ from scipy import stats
 from registry.families import FAMILIES
 from registry.metrics import BLEU
 from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
-from registry.significance.intervals.influence import influences, standard_errors
+from registry.significance.intervals import influences, standard_errors
 from tests.significance.matrices import F1, f1, matrix
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.metrics import BLEU, MCC, WER, Kappa, LabelF
-from registry.significance.intervals.closed_form import ClosedForm
+from registry.significance.intervals import ClosedForm
 from tests.significance.matrices import matrix_by, of_classes
 
 

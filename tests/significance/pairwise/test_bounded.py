@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from registry.significance import Bounded, Settings, StatisticMatrix
-from registry.significance.pairwise.bounded import log_betting_p
+from registry.significance.pairwise.matched import log_betting_p
 from registry.significance.resampling.draws import ORDER, stream
 
 ONE_BET = math.log(1.9)  # nine tenths of the wealth, doubled by the largest difference

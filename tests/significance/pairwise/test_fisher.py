@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import Fisher, Settings
-from registry.significance.pairwise.fisher import fisher_exact, fisher_tail
+from registry.significance.pairwise.independent import fisher_exact, fisher_tail
 from tests.significance.matrices import PRECISION, RECALL, alternatives, of_labels, yehs_relations
 
 cells = st.integers(0, 25)

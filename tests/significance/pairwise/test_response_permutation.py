@@ -12,7 +12,7 @@ from scipy import stats
 
 from registry.metrics import SpanF, SpanP, SpanR
 from registry.significance import Permutation, ResponsePermutation, Settings, StatisticMatrix
-from registry.significance.pairwise import response_permutation as responses
+from registry.significance.pairwise import permutation as responses
 from tests.significance.matrices import of_answers, yehs_relations
 
 ALTERNATIVES = ("two-sided", "greater", "less")

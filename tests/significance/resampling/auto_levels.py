@@ -8,8 +8,8 @@ The null p-value of a pair is uniform; those far above the level never are signi
 import numpy as np
 
 from registry.manifest import DRAWS, MOST_DRAWS, PRECISION
-from registry.significance.distributions.proportions import clopper_pearson
-from registry.significance.resampling.stopping import Stopping
+from registry.significance.distributions import clopper_pearson
+from registry.significance.resampling.exceedances import Stopping
 
 FAR = 4  # times the level
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from registry.significance.compact import CompactStatistics
-from registry.significance.resampling.columns import Columns
+from registry.significance.matrix import CompactStatistics
+from registry.significance.resampling.draws import Columns
 
 UNITS = np.random.default_rng(0).integers(1, 30, 600)  # words of each
 OTHER = np.maximum(UNITS + np.random.default_rng(1).integers(-3, 4, 600), 0)

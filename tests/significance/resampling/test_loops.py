@@ -9,7 +9,7 @@ import pytest
 
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Settings
-from registry.significance.resampling import compiled_loops, draws, plain_loops, screening
+from registry.significance.resampling import draws, loops, screening
 from tests.needs import need
 from tests.significance.matrices import matrix
 
@@ -18,9 +18,9 @@ BOTH = ["plain", "compiled"]
 
 def of(kind):
     if kind == "plain":
-        return plain_loops.PLAIN
+        return loops.PLAIN
     need("numba", there=find_spec("numba"))
-    return compiled_loops.loops(compiled_loops.ENOUGH)
+    return loops.loops(loops.ENOUGH)
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -81,7 +81,7 @@ def test_a_bootstrap_is_the_same_with_compiled_loops(monkeypatch):
     plain = Bootstrap().run(m, pairs, settings)
     used = []
     compiled = of("compiled")
-    assert compiled is not plain_loops.PLAIN
+    assert compiled is not loops.PLAIN
     monkeypatch.setattr(draws, "loops", lambda elements: used.append(elements) or compiled)
     monkeypatch.setattr(screening, "loops", lambda elements: used.append(elements) or compiled)
     assert repr(list(Bootstrap().run(m, pairs, settings))) == repr(list(plain))
@@ -90,11 +90,11 @@ def test_a_bootstrap_is_the_same_with_compiled_loops(monkeypatch):
 
 def test_without_numba_the_plain_loops_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    compiled_loops._best.cache_clear()
-    assert compiled_loops.loops(compiled_loops.ENOUGH) is plain_loops.PLAIN
-    compiled_loops._best.cache_clear()
+    loops._best.cache_clear()
+    assert loops.loops(loops.ENOUGH) is loops.PLAIN
+    loops._best.cache_clear()
 
 
 def test_little_work_does_not_import_numba(monkeypatch):
-    monkeypatch.setattr(compiled_loops, "_best", None)
-    assert compiled_loops.loops(compiled_loops.ENOUGH - 1) is plain_loops.PLAIN
+    monkeypatch.setattr(loops, "_best", None)
+    assert loops.loops(loops.ENOUGH - 1) is loops.PLAIN

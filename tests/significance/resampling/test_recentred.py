@@ -11,7 +11,8 @@ import pytest
 from registry.errors import RegistryError
 from registry.significance import Execution
 from registry.significance.base import Observed
-from registry.significance.resampling import recentred, screening
+from registry.significance.resampling import screening
+from registry.significance.resampling.exceedances import tolerance
 from tests.significance.matrices import matrix
 
 RESAMPLES = 3000
@@ -44,7 +45,7 @@ def scores(kind):
 
 
 def look(pairs, drawn, alternative, rank, **execution):
-    return recentred.recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank, Execution(**execution))
+    return screening.recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank, Execution(**execution))
 
 
 @pytest.mark.slow
@@ -65,9 +66,9 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
             moved = m.difference(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
             turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
             reached = np.sort(np.where(np.isnan(moved), math.inf, turn(moved)))
-            assert found.extremes == sum(reached >= turn(o.difference) - recentred.tolerance(o))
+            assert found.extremes == sum(reached >= turn(o.difference) - tolerance(o))
             assert found.undefined == np.isnan(moved).sum()
-            assert found.moves == (np.nanmax(np.abs(moved)) > recentred.tolerance(o))
+            assert found.moves == (np.nanmax(np.abs(moved)) > tolerance(o))
             assert found.reach == (reached[-rank] if rank else math.inf)
 
 
@@ -82,7 +83,7 @@ def test_a_few_resamples(alternative):
         for rank in range(1, resamples + 1):
             for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
                 reached = sorted(turn(drawn[o.pair[0]] - drawn[o.pair[1]] - o.difference))
-                assert found.extremes == sum(r >= turn(o.difference) - recentred.tolerance(o) for r in reached)
+                assert found.extremes == sum(r >= turn(o.difference) - tolerance(o) for r in reached)
                 assert found.reach == reached[-rank]
 
 
@@ -91,7 +92,7 @@ def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     drawn = scores(kind)
     pairs = Observed.of(m, [(0, 1), (0, 2)])
-    monkeypatch.setattr(recentred, "_sorted", None)
+    monkeypatch.setattr(screening, "_sorted", None)
     assert len(look(pairs, drawn, "two-sided", 150)) == 2
 
 

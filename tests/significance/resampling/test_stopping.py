@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.manifest import MOST_DRAWS, PRECISION
-from registry.significance.resampling.stopping import Stopping
+from registry.significance.resampling.exceedances import Stopping
 from tests.significance.resampling.auto_levels import found
 
 

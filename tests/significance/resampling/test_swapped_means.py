@@ -9,7 +9,7 @@ import pytest
 from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings
 from registry.significance.base import Observed
-from registry.significance.resampling import draws, swapped_means
+from registry.significance.resampling import draws, screening
 from tests.significance.matrices import F1, matrix
 
 RNG = np.random.default_rng(7)
@@ -31,12 +31,12 @@ def test_counts_are_those_of_the_draws_one_by_one(kind, alternative, lower_is_be
     scores = SCORES[kind][:, :, 0].astype(int)
     pairs, settings = Observed.of(m, list(itertools.permutations(range(4), 2))), Settings(
         alternative=alternative, resamples=resamples, seed=5, execution=Execution(workers=1))
-    assert swapped_means.only_numerators_move(m)
+    assert screening.only_numerators_move(m)
     taken = np.concatenate([np.concatenate([some for _, some in draws.swaps(len(scores), block, 5)]).T
                             for block in range(2)])[:resamples].astype(bool)
     sign = {"two-sided": 1, "greater": 1, "less": -1}[alternative] * (-1 if lower_is_better else 1)
     for (a, b), found in zip(itertools.permutations(range(4), 2),
-                             swapped_means.count_swapped_means(pairs, settings).tolist(), strict=True):
+                             screening.count_swapped_means(pairs, settings).tolist(), strict=True):
         apart = sign * (scores[:, a] - scores[:, b])
         drawn = np.where(taken, -apart, apart).sum(axis=1)
         extreme = abs(drawn) >= abs(apart.sum()) if alternative == "two-sided" else drawn >= apart.sum()
@@ -47,7 +47,7 @@ def test_permutation_of_fine_scores_counts_so(monkeypatch):
     m = matrix(SCORES["all digits"])
     calls = []
     monkeypatch.setattr("registry.significance.pairwise.permutation.count_swapped_means",
-                        lambda *given: calls.append(1) or swapped_means.count_swapped_means(*given))
+                        lambda *given: calls.append(1) or screening.count_swapped_means(*given))
     found = Permutation().run(m, [(0, 1), (2, 3)], Settings(resamples=1000))
     assert calls == [1]
     assert [of.method for of in found] == ["monte-carlo"] * 2
@@ -56,5 +56,5 @@ def test_permutation_of_fine_scores_counts_so(monkeypatch):
 def test_others_are_swapped_with_their_denominators():
     f1 = matrix(RNG.integers(1, 5, (20, 3, 3)), F1)
     own = matrix(RNG.integers(1, 5, (20, 3, 2)))
-    assert not any(map(swapped_means.only_numerators_move, (f1, own, replace(own, quotient=None))))
-    assert not swapped_means.only_numerators_move(matrix(SCORES["all digits"] * 10.0**7))
+    assert not any(map(screening.only_numerators_move, (f1, own, replace(own, quotient=None))))
+    assert not screening.only_numerators_move(matrix(SCORES["all digits"] * 10.0**7))

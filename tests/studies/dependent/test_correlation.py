@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.significance import Bootstrap, Settings
 from registry.significance.base import Observed
-from registry.significance.intervals.influence import influences
-from registry.significance.resampled_scores import resampled_scores
+from registry.significance.intervals import influences
+from registry.significance.resampling.scores import resampled_scores
 from registry.studies.dependent.correlation import _both
 from tests.conftest import ROOT
 from tests.significance.matrices import of_spans

@@ -1,0 +1,482 @@
+"""Correlations with gold values: Pearson's r, Spearman's rho and Kendall's tau-b, resampled and swapped.
+
+A correlation is not a function of sums over items. The bootstrap weights each item by the number of times that it is
+drawn: an item of weight c counts as c tied items. The permutation test swaps standardized predictions (Deutsch, Dror
+and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The draws are
+those of all other metrics. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of
+summation nor on other systems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.arrays import ROUNDING, Flags, Floats, Ints
+from registry.families import decimal_places
+from registry.messages import Message
+from registry.significance.base import Pair, Settings
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.matrix import Matrix
+from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
+from registry.significance.units import midranks
+
+ROWS = 512  # items that are compared with all others at once
+
+
+def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Pearson's r under weights.
+
+    Every value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
+    items), in two pieces that are short enough for sums of their products to be exact.
+    """
+    held = weights.astype(np.float64, copy=False)
+    total = held.sum(axis=1)[:, None]
+    bits = (53 - math.ceil(math.log2(max(2.0, float(total.max(initial=0)))))) // 2
+    sides = [[(piece, held @ piece) for piece in _pieces(side, bits)] for side in (_columns(x), y[:, None])]
+
+    def common(first: int, second: int) -> Floats:  # each term is exactly 0 where p or q is the same in all draws
+        return np.asarray(sum(total * (held @ (p * q)) - sum_p * sum_q
+                              for p, sum_p in sides[first] for q, sum_q in sides[second]))
+
+    return quotient(common(0, 1), common(0, 0), common(1, 1)).reshape(len(weights), *x.shape[1:])
+
+
+def weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Spearman's rho under weights: Pearson's r of the midranks in a resample; exact up to 200,000 items."""
+    held = weights.astype(np.float64, copy=False)
+    gold = Groups.of(y)
+    through = gold.through(held)
+    pulls, spread = gold.by_item(imbalances(through)) * held, rank_spread(sizes(through))
+    scores = []
+    for groups in map(Groups.of, _columns(x).T):
+        through = groups.through(held)
+        scores.append(quotient(dot(groups.by_item(imbalances(through)), pulls), rank_spread(sizes(through)), spread))
+    return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
+
+
+def weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Kendall's tau-b under weights.
+
+    The excess of concordant over discordant pairs is a quadratic form of the weights whose matrix is made of products
+    of signs. Time grows with the square of the items, memory does not.
+    """
+    held = weights.astype(np.float64, copy=False)
+    short = held.astype(np.float32) if held.sum(axis=1).max(initial=0) < 2**24 else held  # exact in either
+    excess = np.zeros((_columns(x).shape[1], len(held)))
+    for at in range(0, len(y), ROWS):
+        gold = np.triu(signs(y, y, at))
+        for n, column in enumerate(_columns(x).T):
+            excess[n] += form(gold * signs(column, column, at), short, at)
+    spread, *spreads = (untied(sizes(Groups.of(values).through(held))) for values in (y, *_columns(x).T))
+    scores = [quotient(2 * e, s, spread) for e, s in zip(excess, spreads, strict=True)]
+    return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Items in groups of equal value, in ascending order.
+
+    Attributes:
+        order: The order of the items by value.
+        ends: The place of the last item of each group in that order.
+        group: The number of each item's group.
+    """
+
+    order: Ints
+    ends: Ints
+    group: Ints
+
+    @classmethod
+    def of(cls, values: Floats) -> Groups:
+        """Group values [items]."""
+        _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
+
+    def through(self, held: NDArray[Any]) -> Floats:
+        """Sum the weights of items up to and including each group: from [draws, items] to [draws, groups]."""
+        ascending = held.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
+        return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
+
+    def by_item(self, values: Floats) -> Floats:
+        """Give each item the value of its group: from [draws, groups] to [draws, items]."""
+        return values.take(self.group, axis=1)
+
+
+def sizes(through: Floats) -> Floats:
+    """The weight of each group, [draws, groups]."""
+    found = through.copy()
+    found[:, 1:] -= through[:, :-1]
+    return found
+
+
+def imbalances(through: Floats) -> Floats:
+    """How many more items are below each group than above it: twice its midrank's distance from the mean rank."""
+    found = through - through[:, -1:]
+    found[:, 1:] += through[:, :-1]
+    return np.asarray(found)
+
+
+def rank_spread(groups: Floats) -> Floats:
+    """The sum of the squares of all items' imbalances: (n^3 - the sum of t^3) / 3, for groups of t items."""
+    return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
+
+
+def untied(groups: Floats) -> Floats:
+    """Twice the number of pairs of items that are not of one group: n^2 - the sum of t^2, for groups of t items."""
+    return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
+
+
+def signs(first: Floats, second: Floats, at: int) -> NDArray[np.int8]:
+    """The signs of first[i] - second[j], for `ROWS` items i from `at` and all items j from there."""
+    i, j = first[at:at + ROWS, None], second[None, at:]
+    return (i > j).astype(np.int8) - (i < j).astype(np.int8)
+
+
+def form(rows: NDArray[np.int8], held: NDArray[Any], at: int) -> Floats:
+    """The quadratic form of each draw's `held` [draws, items] with the rows from `at` of a triangular matrix.
+
+    Only its last sum can be too large for single precision.
+    """
+    pulled = held[:, at:at + len(rows)] @ rows.astype(held.dtype)
+    return np.asarray(np.einsum("di,di->d", pulled, held[:, at:], dtype=np.float64))
+
+
+def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
+    """A covariance over the geometric mean of two sums of squares, up to a factor; nan where one is 0."""
+    under = first * second
+    scores = np.divide(common, np.sqrt(under), out=np.full(common.shape, np.nan), where=under > 0)
+    return np.asarray(np.clip(scores, -1, 1))
+
+
+def dot(first: Floats, second: Floats) -> Floats:
+    """Sum the products of each draw."""
+    return np.asarray(np.einsum("di,di->d", first, second))
+
+
+def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
+    """Each column's distances from its median, in units of its own, as two pieces a 2^bits and b.
+
+    Both a and b are whole numbers of 2^bits at most.
+    """
+    distances = values - np.median(values, axis=0)
+    _, exponents = np.frexp(np.abs(distances).max(axis=0))
+    whole = np.rint(np.ldexp(distances, 2 * bits - exponents))
+    high = np.ldexp(np.rint(np.ldexp(whole, -bits)), bits)
+    return high, whole - high
+
+
+def _columns(x: Floats) -> Floats:
+    return x.reshape(len(x), -1)
+
+
+Bits = NDArray[np.uint8]
+# the scores [draws] of two systems, from swaps [draws, items] that are 1 for an item that is swapped, else 0
+Swapped = Callable[[Bits], tuple[Floats, Floats]]
+
+_NOTHING = 1e-12  # the share of a sum of squares that is rounding, where a spread should be 0
+
+
+def z_scores(values: Floats) -> Floats:
+    """Standardize values [items] to a mean of 0 and a standard deviation of 1; nan where all are equal.
+
+    Decimals are taken as whole numbers of their last digit, so that percentages and shares give the same.
+    """
+    places = decimal_places(values)
+    plain = values if places is None else np.rint(values * 10.0**places)
+    deviation = float(plain.std())
+    return np.asarray((plain - plain.mean()) / (deviation or np.nan))
+
+
+def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
+    """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
+
+    `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
+    """
+    gold = z_scores(y)
+    sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
+    first, moves, both = sums_a.sum(axis=0), sums_b - sums_a, (sums_a + sums_b).sum(axis=0)
+
+    def score(sums: Floats) -> Floats:
+        squares = len(moves) * sums[:, 1]
+        spread = squares - sums[:, 0] ** 2
+        return quotient(sums[:, 2], np.where(spread > _NOTHING * squares, spread, 0), np.ones(1))
+
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
+        sums = first + swaps.astype(np.float64) @ moves
+        return score(sums), score(both - sums)
+
+    return scores
+
+
+def _held(both: Groups, swaps: Bits) -> tuple[Bits, Floats]:
+    """The items that A holds, [draws, 2 items], and their number up to and with each group, [draws, groups]."""
+    held = np.concatenate([1 - swaps, swaps], axis=1)
+    return held, both.through(held)
+
+
+def _sizes(both: Groups, through: Floats) -> tuple[Floats, Floats]:
+    """The numbers of items of each group that A and that B holds, [draws, groups] each."""
+    of_a = sizes(through)
+    return of_a, np.diff(both.ends, prepend=-1) - of_a
+
+
+def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
+    """Spearman's rho after swaps of ranks.
+
+    `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
+    gold ranks from their mean, once for A's and once for B's predictions; `sum_of_squares` is that of one system's, and
+    `odd` [items] the odd part's coefficients.
+
+    The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both: the
+    sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
+    """
+    both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
+    everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
+    count, pulled = both.by_item(imbalances(everything))
+    pulled_a, pulled_b = np.split(deviations * count - pulled, 2)
+    sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
+
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
+        held, through = _held(both, swaps)
+        of_a = dot(both.by_item(imbalances(through)), deviations * held)
+        of_b = of_a - 2 * (_stays(swaps) @ odd)
+        sizes_a, sizes_b = _sizes(both, through)
+        return (quotient(of_a, rank_spread(sizes_a), sum_of_squares),
+                quotient(of_b, rank_spread(sizes_b), sum_of_squares))
+
+    return scores
+
+
+def swapped_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
+    """Kendall's tau-b after swaps of ranks.
+
+    What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
+    part is `constant` + s `even` s, with the rows of a triangular matrix in pieces; four times the odd part is `odd` s.
+    `spread` is twice the number of pairs that the gold does not tie.
+    """
+    constant, even, odd = 0, [], np.zeros(len(y))
+    for at in range(0, len(y), ROWS):
+        gold = np.triu(signs(y, y, at))
+        aa, ab, ba, bb = (gold * signs(i, j, at) for i in (a, b) for j in (a, b))
+        constant += int((aa + ab + ba + bb).sum())
+        even.append(aa - ab - ba + bb)
+        odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
+        odd[at:] += (aa - ab + ba - bb).sum(axis=0)
+    both, spread = Groups.of(np.concatenate([a, b])), untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
+
+    def scores(swaps: Bits) -> tuple[Floats, Floats]:
+        stays = _stays(swaps)
+        even_part = constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(even))
+        odd_part = stays @ odd
+        sizes_a, sizes_b = _sizes(both, _held(both, swaps)[1])
+        return (quotient((even_part + odd_part) / 2, untied(sizes_a), spread),
+                quotient((even_part - odd_part) / 2, untied(sizes_b), spread))
+
+    return scores
+
+
+def _stays(swaps: Bits) -> NDArray[np.float32]:
+    """1 for an item that stays, -1 for one that is swapped."""
+    return 1 - 2 * swaps.astype(np.float32)
+
+
+Used = TypeVar("Used")
+OfUnits = TypeVar("OfUnits", Floats, Bits)
+
+_CELLS = 2**20  # draws times items that are scored together: 8 MiB of float64
+_TOGETHER = 16 * BLOCK  # swaps that a pair is prepared for once
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A correlation coefficient.
+
+    Attributes:
+        name: Its name.
+        weighted: From predictions, gold values and weights to scores (`coefficients`).
+        standardized: From predictions [items] to values that can be swapped between systems, [items].
+        swapped: From two systems' standardized predictions and the gold values, [items] each, to their scores by swap.
+    """
+
+    name: str
+    weighted: Callable[[Floats, Floats, Floats], Floats]
+    standardized: Callable[[Floats], Floats]
+    swapped: Callable[[Floats, Floats, Floats], Swapped]
+
+
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
+SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swapped_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, midranks, swapped_kendall)
+COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
+
+
+@dataclass(frozen=True, eq=False)
+class PairMatrix(Matrix):
+    """Systems scored by a correlation; the columns are x, a prediction, and y, its gold value.
+
+    They do not add up, so clusters are resampled and swapped by their items.
+
+    Attributes:
+        coefficient: The correlation coefficient.
+    """
+
+    family: str | None = "pair"
+    coefficient: Coefficient = PEARSON
+
+    @property
+    def x(self) -> Floats:
+        """The predictions, [items, systems]."""
+        return self.statistics[:, :, 0]
+
+    @property
+    def y(self) -> Floats:
+        """The gold values, [items]."""
+        return self.statistics[:, 0, 1]
+
+    @property
+    def by_unit(self) -> PairMatrix:
+        """The same matrix, whose items know their units."""
+        return self
+
+    def scores(self) -> Floats:
+        return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
+
+    def weighted(self, weights: Floats) -> Floats:
+        """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
+        some = max(1, _CELLS // len(self.statistics))
+        return np.concatenate([
+            self.coefficient.weighted(self.x, self.y, self.by_item(weights[at:at + some]))
+            for at in range(0, len(weights), some)])
+
+    def jackknife(self) -> Floats:
+        units = np.arange(self.n_units)
+        return np.concatenate([
+            self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
+            for at in range(0, len(units), BLOCK)])
+
+    def standardized(self, pair: Pair) -> tuple[Floats, Floats]:
+        """The standardized predictions of two systems, [items] each."""
+        a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
+        return a, b
+
+    def by_item(self, of_units: OfUnits) -> OfUnits:
+        """Give each item the value of its unit: from [draws, units] to [draws, items]."""
+        return of_units if self.units is None else of_units[:, self.units]
+
+
+def resampled_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
+    """Score every system in resamples of the units, within strata: those of `draws.resampled_sums`.
+
+    Yields:
+        Scores [draws, systems], block by block in their order.
+    """
+    return settings.execution.map(partial(_resampled_block, matrix, settings.seed), blocks(settings.resamples))
+
+
+def _resampled_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
+    counts = resampled_counts(matrix.unit_strata, matrix.n_units, seed, numbered)
+    return matrix.weighted(counts.astype(np.float64))
+
+
+def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
+                        use: Callable[[Floats], Used]) -> Iterator[Used]:
+    """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` takes.
+
+    Args:
+        matrix: The matrix of all systems.
+        pairs: Pairs, each of which swaps its own two systems.
+        settings: The number of draws, the seed of their streams, and who works on them.
+        use: A function of the differences [draws, pairs] of some draws, positive where the first system is better.
+
+    Yields:
+        The results of `use` in the order of the draws.
+    """
+    alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
+    swapped = partial(_swapped_blocks, alone, pairs, settings.seed, use)
+    return settings.execution.map(swapped, list(_parts(settings.resamples, _TOGETHER)))
+
+
+def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
+    """The differences of a pair after all ways to swap it in the units of `differing_units`."""
+    scores, differ = _prepared(matrix, pair), differing_units(matrix, pair)
+    found = []
+    for draws in _parts(2**len(differ), BLOCK):
+        taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
+        taken[:, differ] = np.array(draws)[:, None] >> np.arange(len(differ)) & 1
+        found.append(_differences(matrix, scores, taken))
+    return np.concatenate(found)
+
+
+def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
+    """The observed difference of a pair, computed like the swapped ones."""
+    return float(_differences(matrix, _prepared(matrix, pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
+
+
+def differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
+    """The units in which two systems' standardized predictions differ by more than rounding."""
+    a, b = matrix.standardized(pair)
+    items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
+    return items if matrix.units is None else np.unique(matrix.units[items])
+
+
+def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: Callable[[Floats], Used],
+                    draws: range) -> Used:
+    differences = np.empty((len(draws), len(pairs)))
+    for n, pair in enumerate(pairs):
+        scores = _prepared(matrix, pair)
+        for some in _parts(len(draws), BLOCK):
+            block = draws[some.start] // BLOCK
+            drawn = np.concatenate([bits for _, bits in swaps(matrix.n_units, block, seed)])
+            differences[some.start:some.stop, n] = _differences(matrix, scores, drawn[:, :len(some)].T)
+    return use(differences)
+
+
+def _prepared(matrix: PairMatrix, pair: Pair) -> Swapped:
+    """The scores of a pair, prepared for swaps."""
+    return matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y)
+
+
+def _differences(matrix: PairMatrix, scores: Swapped, taken: Bits) -> Floats:
+    """The differences [draws] of a pair after swaps of the units that are `taken` [draws, units]."""
+    some = max(1, _CELLS // (2 * len(matrix.statistics)))
+    return np.concatenate([
+        matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(taken[at:at + some]))))
+        for at in range(0, len(taken), some)])
+
+
+def _parts(draws: int, most: int) -> Iterator[range]:
+    """The numbers of the draws, some at a time."""
+    for at in range(0, draws, most):
+        yield range(at, min(at + most, draws))
+
+
+_ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %
+_FEW = 20  # units below which that is so of Pearson's r
+_PLACES = 10.0  # items times sqrt(1 - r), about how many places an item moves by, below which ranks are
+_MANY = 2000  # items of which only nearly the same ranks would be told of
+
+
+def alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
+    """The pairs whose predictions correlate with each other too highly for their number of items."""
+    matrix, a, b = pairs
+    if isinstance(matrix, PairMatrix) and (
+            matrix.n_units < _FEW if matrix.coefficient is PEARSON else len(matrix.x) <= _MANY):
+        yield PairWarning(_are_alike(matrix, a, b), Message("similar-predictions"))
+
+
+def _are_alike(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:
+    """Where two systems' standardized predictions are alike, and yet not the same, [pairs]."""
+    standard = np.stack([matrix.coefficient.standardized(of) for of in matrix.x.T])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.asarray(np.corrcoef(standard))[a, b]
+        alike = (r > _ALIKE) & (r < 1 - math.sqrt(ROUNDING))
+        if matrix.coefficient is not PEARSON:
+            alike &= len(matrix.x) * np.sqrt(np.maximum(0, 1 - r)) < _PLACES
+    return np.asarray(alike)

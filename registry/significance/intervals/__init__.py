@@ -1,1 +1,0 @@
-"""Intervals of scores and of differences in closed form, for tests that give none of their own."""

@@ -1,0 +1,217 @@
+"""The inner loops of resampling, in numpy and compiled by numba.
+
+Both give the same whole numbers. Compiled loops read and write memory once where numpy does several times. They are
+worth the import of numba (the extra `fast`) if there is much to do. Compiled code is cached next to this file or in
+the user's cache, so only the first program on a machine compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.arrays import Flags, Ints
+
+Bytes = NDArray[np.uint8]
+Pairs = NDArray[np.uint16]
+Shorts = NDArray[np.int16]
+Places = NDArray[np.int32]
+Window = tuple[int, int]
+
+UNCLEAR = 2**16 - 1  # no two counts
+_CHUNK = 2**17  # values that are looked at together, in memory that is not given back in between
+_SHORT = 2**15  # units whose counts surely add up to less than 2^16: they are hardly more than the units
+
+
+class Loops(NamedTuple):
+    """One implementation of all loops.
+
+    Attributes:
+        looked_up: From a table and 16 random bits each to two counts each, and the places of `UNCLEAR` ones.
+        sums: The sums of counts [draws, units] over the units.
+        add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
+        distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
+            returns the largest.
+        above: How many values are at least as large as the first of each bin of 2^bits values, the last bin first. The
+            first bin begins at `least`, and also has what is less; the last has the largest value that there may be.
+        reaching: How many values are at least as large as a bar.
+        between: Puts the places of the values in one of two windows into the last array, and returns how many values
+            are above the first window and above the second, and the number of these places. A window is given by its
+            bounds, which are in it; both can be the same.
+    """
+
+    looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
+    sums: Callable[[Bytes], Ints]
+    add_ones: Callable[[Bytes, Ints, NDArray[np.uint32]], None]
+    distances: Callable[[Shorts, Shorts, bool, Shorts], int]
+    above: Callable[[Shorts, int, int, int], Ints]
+    reaching: Callable[[Shorts, int], int]
+    between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
+
+
+def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+    found = np.empty(len(bits), np.uint16)
+    for at in range(0, len(bits), _CHUNK):
+        table.take(bits[at:at + _CHUNK], out=found[at:at + _CHUNK], mode="clip")  # no index is too large
+    return found, np.flatnonzero(found == UNCLEAR)
+
+
+def _sums(counts: Bytes) -> Ints:
+    exact = np.uint16 if counts.shape[1] < _SHORT else np.uint32
+    return np.asarray(counts.sum(axis=1, dtype=exact), dtype=np.int64)
+
+
+def _add_ones(counts: Bytes, many: Ints, units: NDArray[np.uint32]) -> None:
+    places = np.repeat(np.arange(len(counts)) * counts.shape[1], many)
+    places += units
+    np.add.at(counts.reshape(-1), places, np.uint8(1))
+
+
+def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
+    np.subtract(a, b, out=values)
+    if absolute:
+        np.abs(values, out=values)
+    return int(values.max())
+
+
+def _above(values: Shorts, least: int, largest: int, bits: int) -> Ints:
+    places = np.maximum(values.astype(np.int32) - least, 0) >> bits
+    return np.cumsum(np.bincount(places, minlength=(largest - least >> bits) + 1)[::-1])
+
+
+def _reaching(values: Shorts, bar: int) -> int:
+    return int(np.count_nonzero(values >= bar))
+
+
+def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
+    n_first = n_second = n = 0
+    for at in range(0, len(values), _CHUNK):
+        above, within = _marked(values[at:at + _CHUNK], first)
+        n_first += above
+        if second != first:
+            above, also = _marked(values[at:at + _CHUNK], second)
+            within |= also
+        n_second += above
+        found = within.nonzero()[0]
+        places[n:n + len(found)] = found + at if at else found
+        n += len(found)
+    return n_first, n_second, n
+
+
+def _marked(values: Shorts, window: Window) -> tuple[int, Flags]:
+    """How many values are above a window, and which are within."""
+    low, high = window
+    above, within = values > high, values >= low
+    within ^= above
+    return int(np.count_nonzero(above)), within
+
+
+PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)
+
+
+ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
+_AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
+
+
+def loops(elements: float) -> Loops:
+    """The loops for work on so many elements: those in numpy, or compiled ones where numba is."""
+    return _best() if elements >= ENOUGH else PLAIN
+
+
+@cache
+def _best() -> Loops:
+    """The loops, each of which is compiled, or read from where it is kept, at its first call."""
+    try:
+        from numba import njit
+
+        return Loops(*map(njit(nogil=True, cache=True), (
+            _looked_up_compiled, _sums_compiled, _add_ones_compiled, _distances_compiled, _above_compiled,
+            _reaching_compiled, _between_compiled)))
+    except (ImportError, RuntimeError):  # there is no numba, or it has nowhere to keep what it compiles
+        return PLAIN
+
+
+def _looked_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+    found, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
+    for i in range(len(bits)):
+        found[i] = table[bits[i]]
+        if found[i] == UNCLEAR:
+            unclear[n] = i
+            n += 1
+    return found, unclear[:n].copy()
+
+
+def _sums_compiled(counts: Bytes) -> Ints:
+    found = np.empty(len(counts), np.int64)
+    for draw in range(len(counts)):
+        total = np.uint32(0)
+        for unit in range(counts.shape[1]):
+            total += np.uint32(counts[draw, unit])
+        found[draw] = total
+    return found
+
+
+def _add_ones_compiled(counts: Bytes, many: Ints, units: Ints) -> None:
+    at = 0
+    for draw in range(len(counts)):
+        for _ in range(many[draw]):
+            counts[draw, units[at]] += np.uint8(1)
+            at += 1
+
+
+def _distances_compiled(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
+    largest = np.int16(-(2**15))
+    for i in range(len(values)):
+        value = np.int16(a[i] - b[i])
+        if absolute and value < 0:
+            value = np.int16(-value)
+        values[i] = value
+        largest = max(largest, value)
+    return int(largest)
+
+
+def _above_compiled(values: Shorts, least: int, largest: int, bits: int) -> Ints:
+    last = largest - least >> bits
+    counts = np.zeros(last + 1, np.int64)
+    for i in range(len(values)):
+        counts[last - (max(int(values[i]) - least, 0) >> bits)] += 1
+    for n in range(last):
+        counts[n + 1] += counts[n]
+    return counts
+
+
+def _reaching_compiled(values: Shorts, bar: int) -> int:
+    least, n = np.int16(bar), np.int32(0)
+    for i in range(len(values)):
+        n += np.int32(values[i] >= least)
+    return int(n)
+
+
+def _between_compiled(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
+    low, high, low_2, high_2 = np.int16(first[0]), np.int16(first[1]), np.int16(second[0]), np.int16(second[1])
+    n_first, n_second, n = np.int64(0), np.int64(0), 0
+    full = len(values) // _AT_ONCE * _AT_ONCE
+    for at in range(0, full, _AT_ONCE):
+        above, above_2, not_below = np.int16(0), np.int16(0), np.int16(0)
+        for i in range(at, at + _AT_ONCE):
+            above += np.int16(values[i] > high)
+            above_2 += np.int16(values[i] > high_2)
+            not_below += np.int16(values[i] >= low) + np.int16(values[i] >= low_2)
+        n_first += above
+        n_second += above_2
+        if not_below > above + above_2:
+            for i in range(at, at + _AT_ONCE):
+                if (values[i] >= low) & (values[i] <= high) | (values[i] >= low_2) & (values[i] <= high_2):
+                    places[n] = i
+                    n += 1
+    for i in range(full, len(values)):
+        n_first += values[i] > high
+        n_second += values[i] > high_2
+        if (values[i] >= low) & (values[i] <= high) | (values[i] >= low_2) & (values[i] <= high_2):
+            places[n] = i
+            n += 1
+    return int(n_first), int(n_second), n
