@@ -28,8 +28,7 @@ from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask
 from registry.manifest import stored_manifest
 from registry.messages import Message
 from registry.significance.diagnostics.samples import mixed_scales
-from registry.significance.ranks.letter_display import alike_groups, letters
-from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
+from registry.significance.ranks import alike_groups, frequent_ranks, letters, neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.values import name_of
 

@@ -18,8 +18,7 @@ from registry.leaderboards.leaderboard import Ranks
 from registry.messages import BOARD_CODES, Message, Messages, on_board
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
-from registry.significance.multiple.corrections import draws_needed
-from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
@@ -195,7 +194,7 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: Flags,
         ranks: As the board shows them: 1, 2, 2, 4.
         differ: Which of them are told apart, [systems, systems], symmetric.
         groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
-            many (`registry.significance.ranks.letter_display.alike_groups`).
+            many (`registry.significance.ranks.alike_groups`).
         settings: Of the comparison.
     """
     corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"

@@ -27,12 +27,9 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.diagnostics.ranks import rank_warnings
-from registry.significance.effects.design_effect import design_effect
-from registry.significance.effects.effect_sizes import effects
-from registry.significance.effects.equivalence import equivalence
-from registry.significance.effects.normality import normality
+from registry.significance.effects import design_effect, effects, equivalence, normality
 from registry.significance.matrix import Matrix
-from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case

@@ -16,8 +16,8 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.messages import Message
 from registry.significance.diagnostics.ranks import rank_warnings
-from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
-from registry.significance.ranks.ranks import rank_frequencies
+from registry.significance.rank_sets import RANK_DRAWS, rank_sets
+from registry.significance.ranks import rank_frequencies
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,

@@ -38,11 +38,10 @@ from registry.significance.diagnostics.evidence import SystemPairs, board_warnin
 from registry.significance.diagnostics.exchangeability import even_units
 from registry.significance.diagnostics.judges import favoured, judged_items, rare_errors
 from registry.significance.diagnostics.samples import mixed_scales
-from registry.significance.effects.design_effect import design_effects
+from registry.significance.effects import design_effects
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
-from registry.significance.multiple.few_units import resamples_err
-from registry.significance.multiple.stepdown import bytes_of_draws
+from registry.significance.multiple import bytes_of_draws, resamples_err
 from registry.store import catalog
 from registry.store.row_types import ComparisonRow, Member, TaskRow
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.messages import Message
-from registry.significance.crossed.tables import crossing, crossing_refusal
+from registry.significance.crossed import crossing, crossing_refusal
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.matrix import Matrix, additive

@@ -11,8 +11,7 @@ import numpy as np
 from registry.families import FAMILIES
 from registry.messages import Message, Messages
 from registry.significance.base import ObservedPairs, Settings, Tails
-from registry.significance.crossed.critical import log_p, reach
-from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
+from registry.significance.crossed import crossing, crossing_names, crossing_refusal, log_p, reach
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import skewed_items
 from registry.significance.diagnostics.rare_outcomes import RARELY, hardly_wrong, rare_classes

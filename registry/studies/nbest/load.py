@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
 from registry.messages import Message
-from registry.metrics.acceptance import tie_order
+from registry.metrics.sets import tie_order
 from registry.significance.diagnostics.assumptions import shared_candidates
 from registry.significance.pairwise.independent import same_items
 from registry.store import catalog

@@ -10,7 +10,7 @@ from scipy import stats
 
 from registry.messages import Messages
 from registry.significance.distributions import tango_interval
-from registry.significance.effects.effect_sizes import counted_effects
+from registry.significance.effects import counted_effects
 from tests.significance.effects.observed_effects import by_name, of_counts, of_scores
 from tests.significance.matrices import matrix, of_labels
 
