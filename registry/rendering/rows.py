@@ -37,6 +37,8 @@ def lines(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str, *, t
 def _machine(value: Any) -> str:
     if isinstance(value, tuple):
         return "; ".join(map(_machine, value))
+    if isinstance(value, Message):
+        return value.code
     value = plain_value(value)
     if isinstance(value, bool):
         return "true" if value else "false"

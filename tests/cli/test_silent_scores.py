@@ -66,7 +66,8 @@ def said_everywhere(registry, manifest, odd):
         assert footnote in shown["table"].replace("&lt;", "<")
         assert footnote.replace("_", r"\_") in shown["md"].replace("&lt;", "<")
         assert remark[:20] in shown["latex"]
-        assert remark in shown["csv"].replace('""', '"')
+        code = next(row["code"] for row in kept if row["system"] == name)
+        assert f",{code}," in shown["csv"]
         assert json.dumps(footnote, ensure_ascii=False)[1:-1] in page
     assert "nothing changed" in registry("run", manifest).stderr
 

@@ -67,7 +67,7 @@ def test_p_is_undefined_where_no_unit_has_both_scores(name):
 @pytest.mark.parametrize("name", ["sign", "wilcoxon", "t"])
 def test_units_that_tie_have_a_p_of_1(name):
     """Half of the answers are right in every unit of either system, of which A gives more in the first."""
-    assert p_value(name, precision([[(2, 4), (1, 2)], [(1, 2), (1, 2)], [(0, 1), (0, 1)]])) == (1.0, "")
+    assert p_value(name, precision([[(2, 4), (1, 2)], [(1, 2), (1, 2)], [(0, 1), (0, 1)]])) == (1.0, ())
 
 
 @pytest.mark.parametrize("name", OF_UNITS)

@@ -21,7 +21,7 @@ copies AS (
         NULL AS replicate,
         'copy' AS category,
         'copied-answers' AS code,
-        json_object('other', first_name) AS parameters
+        CAST(json_object('other', first_name) AS VARCHAR) AS parameters
     FROM (
         SELECT
             ranked_submission.scoring_id,

@@ -87,7 +87,7 @@ def judged(**options):
     (Crossed(), GRADED, None),
     (Crossed(), of_scores(RNG.random((19, 2))), "there are 19 units; at least 20 are recommended"),
     (Crossed(), replace(GRADED, units=np.arange(300) // 12), None),  # 25 documents
-    (Crossed(), replace(GRADED, units=np.maximum(np.arange(300) - 270, 0)), "is 1.2 (of 31 units)"),
+    (Crossed(), replace(GRADED, units=np.maximum(np.arange(300) - 270, 0)), "is 1.2 (of 30 units)"),
     (Crossed(), replace(ZIPF, units=BY_SIZE), "(of 200 units); at least 40 are recommended"),
     (Fisher(), ANSWERS, None),
     (Fisher(), replace(ANSWERS, answers_to=np.arange(100) // 4), "shared-candidates"),
@@ -102,4 +102,4 @@ def test_every_test_that_assumes_independence_is_warned_of():
     named = {name for name, test in TESTS.items() if test.independent}
     assert named == {"two-sample-t", "binomial-z", "chi-squared", "rank-sum"}
     for name in named:
-        assert any(said.code == "independent" for said in misuses(TESTS[name](), LABELS))
+        assert any(said.code == "independent-test" for said in misuses(TESTS[name](), LABELS))

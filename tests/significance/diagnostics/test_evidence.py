@@ -107,7 +107,7 @@ def test_chance_explains_more_notes_of_more_systems():
     assert board_warnings([warning], 10) == []
     assert chance_codes([warning], 10) == ["skewed-items"]
     certain = warning._replace(scores=None)
-    assert board_warnings([certain], 10) == ["in 2 of 3 pairs skewed"]
+    assert board_warnings([certain], 10) == [on_board(message, 2, 3)]
     assert board_warnings([warning._replace(scores=np.ones(3))], 2) == []
 
 

@@ -18,10 +18,12 @@ def test_only_scores_that_differ_as_percent_and_fractions_do(scores, is_told):
 
 def test_it_is_told_before_the_work_and_below_the_board():
     fractions = [n / 20 for n in range(20)]
-    told = "'b' seems to have scores in percent, and 'a' fractions: give all scores on one scale"
+    told = "'b' seems to have scores in percent, but 'a' has fractions; give all scores on one scale"
     board = registry.evaluate(None, {"a": fractions, "b": [100 * x + 1 for x in fractions]})
     assert any(told in remark for remark in board.remarks)
     assert told in str(board)
+    (warning,) = [one for one in board.warnings if one.code == "mixed-scales"]
+    assert (str(warning), warning.parameters) == (told, {"percent": "b", "fraction": "a"})
     alike = registry.evaluate(None, {"a": [100 * x for x in fractions], "b": [90 * x for x in fractions]})
     assert "percent" not in str(alike) + str(alike.remarks)
 

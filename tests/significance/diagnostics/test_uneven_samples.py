@@ -61,7 +61,7 @@ def test_of_right_and_wrong_equal_rates_vary_alike_and_welch_is_warned_of():
     """With 20 and 200 items of a rate of 0.95 Welch's test rejects 36 %, and Student's 5."""
     m = own_items((np.arange(20) > 3).astype(float), (np.arange(200) > 3).astype(float))
     assert all(len(misuses(test, m)) == 1 for test in (TwoSampleT(), RankSum()))
-    assert misuses(TwoSampleT(pooled=False), m)[1].endswith("take two-sample-t")
+    assert misuses(TwoSampleT(pooled=False), m)[1].code == "welch-on-categories"
 
 
 def test_it_is_told_where_the_score_is_no_mean_of_units():

@@ -156,11 +156,12 @@ def test_what_cannot_be_measured_is_said():
     constant = np.array([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8], [0.6, 0.5]])  # in floats not quite
     constant = StatisticMatrix(in_steps(constant, 1), quotient, units=clusters, quotient=ACCURACY)
     cases = {
-        "same in every item": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, units=clusters), (1, 1)),
+        "constant-difference": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, units=clusters), (1, 1)),
                                (constant, (0, 1))],
-        "two clusters": [(StatisticMatrix(m.statistics, f1, units=clusters * 0, quotient=F1), (0, 1)),
+        "one-cluster": [(StatisticMatrix(m.statistics, f1, units=clusters * 0, quotient=F1), (0, 1)),
                          (StatisticMatrix(m.statistics[:0], f1, units=clusters[:0], quotient=F1), (0, 1))],
-        "undefined": [(StatisticMatrix(m.statistics * 0, f1, units=clusters, quotient=q), (0, 1)) for q in (F1, None)],
+        "score-undefined": [(StatisticMatrix(m.statistics * 0, f1, units=clusters, quotient=q), (0, 1))
+                            for q in (F1, None)],
     }
     for reason, matrices in cases.items():
         for bad, pair in matrices:

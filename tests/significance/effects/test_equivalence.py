@@ -215,7 +215,7 @@ def test_a_margin_is_declared_or_nothing_is_said(margin):
 def test_margins_of_proportions_are_no_percents():
     found = equivalence(observe(of_counts(1, 2, 9)), 2, Settings())
     assert math.isnan(found.p_value)
-    assert "as wide as" in found.messages.codes
+    assert found.messages.codes == ("widest-margin",)
 
 
 def test_alpha_is_below_a_half():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.messages import Messages
+from registry.messages import Message, Messages
 from registry.significance import Crossed, MatchedT, Settings, StatisticMatrix
 from registry.significance.diagnostics.assumptions import misuses
 from tests.significance.resampling.test_random_runs import graded, matrix, run
@@ -81,8 +81,8 @@ def test_what_is_not_tested_says_why():
     assert run(Crossed(), of_scores([[1, 0]], [[0, 0]])).messages.codes == ("one-unit",)
     assert run(Crossed(over="runs"), of_scores([[1, 0]], [[0, 0]])).p_value == pytest.approx(0.5)
     few_runs, few_items = misuses(Crossed(), m)
-    assert "two runs" in few_runs
-    assert "there are 4 here" in few_items
+    assert few_runs.code == "two-runs"
+    assert few_items == Message("few-units-crossed", {"units": 4, "least": 20, "even": None})
     assert misuses(Crossed(over="items"), graded(np.random.default_rng(1), 20, [(0, 1), (0, 2)])) == []
 
 
