@@ -29,7 +29,7 @@ from registry.manifest import stored_manifest
 from registry.messages import Message
 from registry.significance.diagnostics.samples import mixed_scales
 from registry.significance.ranks import alike_groups, frequent_ranks, letters, neighbour_ranges
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import name_of
 
 _MEAN = "Mean"  # the metric whose scores are the user's

@@ -14,7 +14,7 @@ from registry.messages import Message
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
 from registry.store.embargoes import find_left_out
-from registry.store.log.rescored import changes, since
+from registry.store.log import has_rescored_since, rescorings
 from registry.store.rows import has_row
 from registry.values import parse
 
@@ -75,7 +75,7 @@ def stale(connection: Connection, task: str | None = None) -> list[Outdated]:
 
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
     """List boards with scores that other code than this program's computed, or that were computed again since."""
-    rescored, runs = changes(connection), recorded(connection)
+    rescored, runs = rescorings(connection), recorded(connection)
     if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
         return  # sooner than the views are planned
@@ -93,7 +93,7 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdate
     for (slug, test_set, alias, name, compared_by), rows in boards.items():
         if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
             outdated = Outdated(slug, test_set, Message("other-code", {"metric": alias, "difference": why}))
-        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+        elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
             outdated = Outdated(slug, test_set, Message("rescored", {"metric": alias}))
         else:
             continue

@@ -23,7 +23,7 @@ from registry.identity import canonical_json, plain_value
 from registry.messages import Message, Messages, message
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]

@@ -3,10 +3,10 @@
 import duckdb
 import pytest
 
-from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.leaderboards.load import leaderboards
 from registry.leaderboards.stored import stored_boards
 from registry.messages import Messages
+from registry.reports.columns import PAIR_KEYS
 from registry.store.database import Database
 from tests.conftest import ROOT
 
