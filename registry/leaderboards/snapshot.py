@@ -17,7 +17,7 @@ from registry.leaderboards.load import declared_leaderboards
 from registry.leaderboards.stale import Outdated, stale
 from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.embargoes import find_left_out

@@ -22,7 +22,7 @@ from registry.guessing.made import made
 from registry.importers import Wide
 from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import load_manifest
-from registry.manifest.write import toml
+from registry.manifest.folder import toml
 from registry.parallel.execution import Execution
 from registry.rendering.render import render
 from registry.rendering.table import Table

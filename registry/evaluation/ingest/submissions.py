@@ -11,10 +11,9 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.evaluation.ingest.answer_ids import Responses
-from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
-from registry.evaluation.ingest.fit import FittedFile, Policies
+from registry.evaluation.ingest.fit import FittedFile, Policies, content_digest
 from registry.evaluation.ingest.problems import read_submission
 from registry.evaluation.ingest.remarks import FEW, describe_copy, find_equal_files
 from registry.identity import canonical_json

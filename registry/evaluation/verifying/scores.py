@@ -14,9 +14,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.evaluation.ingest.submissions import add_files
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.evaluation.scoring.rescored import digest_by
-from registry.evaluation.scoring.score import Pending, score_wanted
-from registry.evaluation.scoring.workers import Wanted
+from registry.evaluation.scoring.score import Pending, Wanted, digest_by, score_wanted
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.metrics import METRICS, Metric
 from registry.missing import MissingPolicy
