@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Floats
+from registry.column_names import USUAL, usual_form
 from registry.columns import JoinedColumns
 from registry.errors import Category, InputError, counted, listed, nearest
 from registry.identity import canonical_json
@@ -148,12 +149,6 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
 
 
 _FEW_LINES = 3  # of fewer nothing can be told about a header
-COLUMN_NAMES = frozenset((  # what people call columns
-    "answer", "category", "class", "doc", "docid", "doc_id", "document", "gold", "id", "ids", "item", "items", "key",
-    "label", "labels", "name", "no", "nr", "number", "pred", "prediction", "predictions", "predicted", "qid",
-    "question", "response", "sent_id", "sentence", "stance", "tag", "target", "text", "truth", "tweet", "type", "uid",
-    "value", "y", "y_pred", "y_true",
-))
 
 
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
@@ -167,7 +162,7 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     first = entries[0]
     if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # mostly one of the next
         return None
-    is_column = {first.key.casefold().strip("# "), _label(first).casefold()} & COLUMN_NAMES
+    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if is_column or is_unlike else None
 
@@ -205,7 +200,8 @@ def _find_other_normal_form(document: Document, items: Sequence[Item], reader: R
         document.made[key] = [] if _is_nfc(document.text()) else [
             number for number, line in document.lines() if not _is_nfc(line)]
     lines = document.made[key]
-    if not lines or not all(_is_nfc(canonical_json(reader.content(item.gold))) for item in items):
+    if not lines or not all(_is_nfc(item.key) and _is_nfc(canonical_json(reader.content(item.gold)))
+                            for item in items):
         return None
     return Remark("encoding", Message("not-normalized", {"lines": len(lines)}), line=lines[0])
 
@@ -306,6 +302,7 @@ def _is_chance(gold: Floats, given: Floats) -> bool:
 
 
 _SHOWN = 5  # names in a message
+_RENAMED = 20  # names in a remedy, which is copied as a whole
 _FEW_NAMES = 10  # answers with a name; if more have a new name, and about as many lack an old one, they are the same
 
 
@@ -345,13 +342,16 @@ class _StrangeNames:
     @property
     def advice(self) -> str:
         """Return what to do about them."""
-        likely = self.likely
-        if likely and all(old.casefold() == new.casefold() for old, new in likely.items()):
-            advice = "if they are the same, set the submission's option fold_case = true"
+        likely = self.likely or {next(iter(self.strange)): "..."}
+        others = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
+        pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in others.items()][:_RENAMED]
+        fold = "fold_case = true" * (len(others) < len(likely))
+        if not others:
+            advice = f"if they are the same, set the submission's option {fold}"
         else:
-            pairs = list(likely.items())[:_SHOWN] or [(next(iter(self.strange)), "...")]
-            table = ", ".join(f"{_toml_key(old)} = {canonical_json(new)}" for old, new in pairs)
-            advice = f"if they are the gold's, called otherwise, set the submission's option rename = {{ {table} }}"
+            options = f"options {fold} and" if fold else "option"
+            advice = (f"if they are the gold's, called otherwise, set the submission's {options} "
+                      f"rename = {{ {', '.join(pairs)} }}")
         return advice + (', else unknown = "accept"' if self.are_all else "")
 
     @cached_property

@@ -203,7 +203,7 @@ def test_quick_takes_documents_for_units(registry):
     """40 documents, which comments name."""
     sample = ROOT / "sample_data" / "entities"
     systems = sorted((sample / "submissions").glob("*.conll"))[:2]
-    board = registry("quick", sample / "gold.conll", *systems, "--format", "json").json
+    board = registry("quick", "--gold", sample / "gold.conll", *systems, "--format", "json").json
     assert ["/40c|" in row["signature"] for row in board] == [True] * 2
 
 
