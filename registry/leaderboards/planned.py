@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from registry.errors import counted, listed
 from registry.evaluation.comparing.plan import Plan, PlannedBoard
-from registry.leaderboards.sentences import too_few_draws
+from registry.messages import Message
 from registry.significance.base import Method
 from registry.significance.multiple import too_few_units
 
@@ -36,15 +36,16 @@ def _warnings(plan: Plan) -> Iterator[str]:
     if plan.pairs and plan.n_bytes > plan.memory:
         yield (f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
                f"{plan.memory / 2**30:.1f} GiB that --memory allows")
-    alike: dict[str, list[str]] = {}
+    alike: dict[Message, list[str]] = {}
     for board, needed in plan.of_few_units():
-        said = too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
-        alike.setdefault(said, []).append(board.key.name)
+        few = too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
+        alike.setdefault(few, []).append(board.key.name)
     for of in plan.hopeless():
-        said = too_few_draws(of.drawn, of.pairs, of.board.most_draws, of.needed)
-        alike.setdefault(said, []).append(of.board.key.name)
-    for said, names in alike.items():
-        yield f"{listed(names, 1)}: {said}"
+        few = Message("too-few-resamples", {"simulated": of.drawn, "differences": of.pairs,
+                                            "resamples": of.board.most_draws, "needed": of.needed})
+        alike.setdefault(few, []).append(of.board.key.name)
+    for message, names in alike.items():
+        yield f"{listed(names, 1)}: {message}"
 
 
 def _how(plan: Plan) -> str:

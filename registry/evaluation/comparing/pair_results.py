@@ -20,9 +20,10 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
+from registry.messages import Message
 from registry.significance import CORRECTIONS, Crossed, Matrix, PairTest, PredictionPowered
 from registry.significance.base import METHODS, Alternative, PairResults
-from registry.significance.cautions.evidence import SystemPairs, chance_notes
+from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.significance.distributions import clopper_pearson
 from registry.significance.intervals import ClosedForm, over_items, refusal
 from registry.significance.multiple import Draws, adjust_boards, chains_of, draws_of, max_t, min_p
@@ -130,10 +131,10 @@ class BoardResults:
                 yield alternative, of_kind
 
     @property
-    def chance_notes(self) -> list[str]:
-        """Notes of pairs that are no warning about the board, because so many systems explain them by chance."""
+    def chance_codes(self) -> list[str]:
+        """Codes of pairs' messages that are no warning about the board, as so many systems explain them by chance."""
         pairs = SystemPairs.every(self.board.matrix.by_unit)
-        return chance_notes(self.test.cautions(pairs), len(self.board.members)) if len(pairs.a) else []
+        return chance_codes(self.test.pair_warnings(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:
@@ -184,8 +185,9 @@ def _columns(tested: PairResults) -> dict[str, Any]:
     """Results as the database keeps them."""
     numbers = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units", "n_discordant",
                "statistic", "favours")
+    messages = Coded(tested.messages, [some.dump() for some in tested.different])
     return {name: getattr(tested, name) for name in numbers} | {
-        "method": Coded(tested.method, METHODS), "note": Coded(tested.note, tested.notes),
+        "method": Coded(tested.method, METHODS), "messages": messages,
         "resamples": np.ma.masked_less(tested.resamples, 0)}
 
 
@@ -350,7 +352,7 @@ class BoardIntervals:
         if self._lacks_own and self._is_judged:
             scores = {"scores": ["judged"]}
         elif self._lacks_own and self._refusal:
-            scores = {"no_scores": self._refusal}
+            scores = {"no_scores": self._refusal.stored()}
         elif self._lacks_own:
             scores = {"scores": list(self._closed.score_methods)}
             scores |= {"n_skewed": n} if (n := self._closed.n_skewed()) else {}
@@ -359,7 +361,7 @@ class BoardIntervals:
         if self.of.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
-            return scores | {"no_differences": self._refusal}
+            return scores | {"no_differences": self._refusal.stored()}
         methods = self._closed.difference_methods
         counted = {"quantile": self._closed.quantile} if "bonett-price" in methods else {}
         contrary = {"n_contrary": n} if (n := self._n_contrary()) else {}
@@ -398,7 +400,7 @@ class BoardIntervals:
         return self.of.test.over if isinstance(self.of.test, Crossed) else "runs"
 
     @cached_property
-    def _refusal(self) -> str | None:
+    def _refusal(self) -> Message | None:
         return refusal(self._matrix, self._over)
 
     @cached_property

@@ -7,8 +7,7 @@ import pytest
 
 from registry.metrics import MCC, BalancedAccuracy, Kappa, LabelF
 from registry.significance import Bootstrap, Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
+from registry.significance.diagnostics.assumptions import misuses
 
 
 def classified(metric, sizes, wrong=3):
@@ -36,8 +35,8 @@ def test_it_is_told_where_a_rare_class_counts_as_much_as_others(metric, sizes, t
     """If all classes are rare, none can make up for the others: permutation rejects 4 % or less of opposed systems."""
     m = classified(metric, sizes)
     for test, warns in ((Permutation(), told and max(sizes) >= 20), (Bootstrap(), told)):
-        assert (RARE_CLASSES in test.run(m, [(0, 1)], Settings(resamples=99))[0].note) is warns
-        assert any(RARE_CLASSES in said for said in misuses(test, m)) is warns
+        assert ("rare-class" in test.run(m, [(0, 1)], Settings(resamples=99))[0].messages.codes) is warns
+        assert any(said.code == "rare-class" for said in misuses(test, m)) is warns
 
 
 def test_a_system_with_one_label_for_all_items_raises_no_numpy_warning():
@@ -57,8 +56,9 @@ def test_runs_do_not_make_a_class_larger():
     random = replace(fixed, runs=runs)
     for test, among, told in ((Permutation(), fixed, True), (Permutation(), random, False), (Crossed(), random, True),
                               (Crossed(over="items"), random, True), (Crossed(over="runs"), random, False)):
-        assert any(RARE_CLASSES in said for said in misuses(test, among)) is told
-    assert not any(RARE_CLASSES in said for said in misuses(Bootstrap(), classified(BalancedAccuracy(), (80, 70, 20))))
+        assert any(said.code == "rare-class" for said in misuses(test, among)) is told
+    found = misuses(Bootstrap(), classified(BalancedAccuracy(), (80, 70, 20)))
+    assert "rare-class" not in {said.code for said in found}
 
 
 @pytest.mark.parametrize(("clusters", "told"), [(19, True), (20, False)])
@@ -67,9 +67,9 @@ def test_a_class_that_few_clusters_have_is_told_of_however_many_items_it_has(clu
     m = classified(BalancedAccuracy(), (200, 150, 5 * clusters))
     by_cluster = replace(m, units=np.arange(len(m.statistics)) // 5).by_unit
     for test in (Permutation(), Bootstrap()):
-        assert any(RARE_IN_CLUSTERS in said for said in misuses(test, by_cluster)) is told
-        assert not any(RARE_CLASSES in said for said in misuses(test, by_cluster))
-        assert not any(RARE_IN_CLUSTERS in said for said in misuses(test, m))
+        assert any(said.code == "rare-class-clusters" for said in misuses(test, by_cluster)) is told
+        assert not any(said.code == "rare-class" for said in misuses(test, by_cluster))
+        assert not any(said.code == "rare-class-clusters" for said in misuses(test, m))
 
 
 @pytest.mark.parametrize(("size", "wrong", "told"), [
@@ -77,7 +77,7 @@ def test_a_class_that_few_clusters_have_is_told_of_however_many_items_it_has(clu
 def test_a_class_of_some_more_items_is_told_of_where_a_system_hardly_errs_in_it(size, wrong, told):
     """Where it has 20 of 400 items, recalls of 0.88 and 0.98 are told apart in 10 % at 5 %."""
     m = classified(BalancedAccuracy(), (100, 90, size), wrong)
-    assert (RARELY_WRONG in Permutation().run(m, [(0, 1)], Settings(resamples=99))[0].note) is told
+    assert ("rare-class-errors" in Permutation().run(m, [(0, 1)], Settings(resamples=99))[0].messages.codes) is told
 
 
 def test_a_third_system_does_not_change_the_note_of_a_pair():
@@ -90,8 +90,8 @@ def test_a_third_system_does_not_change_the_note_of_a_pair():
     one = np.eye(3)[np.array([gold, *systems])]
     counts = np.stack([np.stack([one[0] * of, of, one[0]], axis=-1).reshape(len(gold), 9) for of in one[1:]], axis=1)
     notes = [Permutation().run(StatisticMatrix(counts[:, :n], BalancedAccuracy().score, family="confusion"), [(0, 1)],
-                               Settings(resamples=99))[0].note for n in (2, 3)]
-    assert RARELY_WRONG in notes[0]
+                               Settings(resamples=99))[0].messages.codes for n in (2, 3)]
+    assert "rare-class-errors" in notes[0]
     assert notes[0] == notes[1]
 
 
@@ -104,6 +104,7 @@ def test_a_class_that_only_a_third_system_names_does_not_change_the_note_of_a_pa
     counts = np.stack([np.stack([one[gold] * one[of], one[of], one[gold]], axis=-1).reshape(200, 9)
                        for of in (first, second, third)], axis=1)
     board = StatisticMatrix(counts, LabelF().score, family="confusion")
-    of_pairs = {pair: Permutation().run(board, [pair], Settings(resamples=99))[0].note for pair in ((0, 1), (1, 2))}
-    assert of_pairs[0, 1] == ""
-    assert RARE_CLASSES in of_pairs[1, 2]
+    of_pairs = {pair: Permutation().run(board, [pair], Settings(resamples=99))[0].messages.codes
+                for pair in ((0, 1), (1, 2))}
+    assert of_pairs[0, 1] == ()
+    assert "rare-class" in of_pairs[1, 2]

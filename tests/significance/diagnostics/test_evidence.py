@@ -1,4 +1,4 @@
-"""Warnings about leaderboards: rare if systems are exchangeable, frequent if a test errs, whatever notes pairs have."""
+"""Warnings about leaderboards: rare if systems are exchangeable, frequent if a test errs, whatever pairs have."""
 
 from dataclasses import replace
 
@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from registry.messages import Message, on_board
 from registry.significance import MatchedT, Permutation, Settings, Wilcoxon
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.evidence import (
-    Caution,
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import (
+    PairWarning,
     SystemPairs,
     board_warnings,
-    chance_notes,
+    chance_codes,
     range_tail,
 )
 from tests.significance.matrices import PRECISION, matrix
@@ -58,7 +59,7 @@ def answering(units, shares, accuracy=0.8, seed=0):
 
 
 def note(test, board, pair=(0, 1)):
-    return test.run(board, [pair], Settings(resamples=99))[0].note
+    return test.run(board, [pair], Settings(resamples=99))[0].messages
 
 
 @pytest.mark.parametrize("test", [Permutation(), Permutation(studentized=True)], ids=repr)
@@ -89,23 +90,25 @@ def test_a_note_on_a_pair_does_not_depend_on_other_systems(board):
     pairs = [(a, b) for a in range(systems) for b in range(a + 1, systems)]
     for test in (Permutation(), Permutation(studentized=True), MatchedT(), Wilcoxon()):
         if test.refusal(board) is None:
-            among = [*test.cautions(SystemPairs.every(board))]
+            among = [*test.pair_warnings(SystemPairs.every(board))]
             for n, pair in enumerate(pairs):
-                alone = test.cautions(SystemPairs.every(board.of_systems(pair)))
-                assert {of.said for of in alone if of.noted[0]} == {of.said for of in among if of.noted[n]}, pair
+                alone = test.pair_warnings(SystemPairs.every(board.of_systems(pair)))
+                codes = {of.message.code for of in among if of.has_evidence[n]}
+                assert {of.message.code for of in alone if of.has_evidence[0]} == codes, pair
 
 
 def test_chance_explains_more_notes_of_more_systems():
     """The largest of 45 pairs of ten exchangeable systems reaches 2.5 in 29 %, the only one of two in 1.2 %."""
-    caution = Caution(np.array([True, True, False]), "skewed", np.array([2.5, 1.0, 9.0]))
-    assert caution.noted.tolist() == [True, False, False]
-    assert board_warnings([caution], 2) == ["in 1 of 3 pairs skewed"]
-    assert chance_notes([caution], 2) == []
-    assert board_warnings([caution], 10) == []
-    assert chance_notes([caution], 10) == ["skewed"]
-    certain = caution._replace(scores=None)
-    assert board_warnings([certain], 10) == ["in 2 of 3 pairs skewed"]
-    assert board_warnings([caution._replace(scores=np.ones(3))], 2) == []
+    message = Message("skewed-items")
+    warning = PairWarning(np.array([True, True, False]), message, np.array([2.5, 1.0, 9.0]))
+    assert warning.has_evidence.tolist() == [True, False, False]
+    assert board_warnings([warning], 2) == [on_board(message, 1, 3)]
+    assert chance_codes([warning], 2) == []
+    assert board_warnings([warning], 10) == []
+    assert chance_codes([warning], 10) == ["skewed-items"]
+    certain = warning._replace(scores=None)
+    assert board_warnings([certain], 10) == [on_board(message, 2, 3)]
+    assert board_warnings([warning._replace(scores=np.ones(3))], 2) == []
 
 
 @pytest.mark.parametrize("systems", [2, 3, 10, 50])

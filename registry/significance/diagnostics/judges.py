@@ -20,7 +20,8 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.judged import JUDGE, LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE, error_of, estimate
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.messages import Message
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import JudgedItems, Matrix
 
 LEVEL = 0.001  # of each pair, whatever other pairs there are
@@ -28,11 +29,6 @@ _LEAST = 11  # units that people looked at: fewer are all apart by the same more
 _ROUNDING = 1e-9
 _UNSEEN = 3  # errors that there may be beyond those that were seen
 _ENOUGH = 13  # errors, seen and unseen, whose sum is normal enough (`python -m tests.validity.judge_error_hits`)
-
-FAVOURED = ("the judge favours one of the two systems, by more than chance at 0.1 %: corrected scores and differences "
-            "allow for that, the judge's own means do not")
-RARE = ("people saw the judge err in too few items to say how often it does: p-values can be too small and intervals "
-        "too narrow, until people look at more")
 
 
 def judged_items(matrix: Matrix) -> JudgedItems:
@@ -58,10 +54,10 @@ def n_telling(matrix: Matrix) -> int:
     return int((matrix.by_unit.statistics[:, :, LABELLED] > 0).sum(axis=0).min(initial=matrix.n_units))
 
 
-def favoured(pairs: SystemPairs) -> Caution:
+def favoured(pairs: SystemPairs) -> PairWarning:
     """The pairs that a judge does not treat alike; none where items are not judged."""
-    return Caution(_judged_pairs(pairs, lambda items, one, other: _favours(
-        items.of(one), items.of(other), items.units)), FAVOURED)
+    return PairWarning(_judged_pairs(pairs, lambda items, one, other: _favours(
+        items.of(one), items.of(other), items.units)), Message("judge-favours"))
 
 
 def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
@@ -80,10 +76,10 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)
 
 
-def rare_errors(pairs: SystemPairs) -> Caution:
+def rare_errors(pairs: SystemPairs) -> PairWarning:
     """The pairs whose difference hangs on errors of the judge of which too few were seen; none without a judge."""
-    return Caution(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
-        items.apart(one, other), items)), RARE)
+    return PairWarning(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
+        items.apart(one, other), items)), Message("few-judge-errors"))
 
 
 def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from registry.arrays import ROUNDING, Flags, Floats, Ints, without_rounding
 from registry.judged import WEIGHT
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.messages import Message
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix, StatisticMatrix
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
@@ -42,24 +43,8 @@ _DEVIATION = 1 / NormalDist().inv_cdf(0.75)  # of a normal distribution, in its 
 _LEAST_ERROR = 0.5  # of mean less median, in standard errors of the mean; small samples may seem to have less
 _AT_ONCE = 2**22  # differences that are looked at together
 
-MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
-         "other err less): take permutation(studentized=true)")
-_SKEWED = "differences are too skewed for so few units, and equal scores would be told apart too often: take "
-SKEWED = f"{_SKEWED}bootstrap(variant=studentized), or more units"
-SKEWED_FEW = f"{_SKEWED}more units"
-SKEWED_BOUNDED = f"{_SKEWED}bounded, or more units"
-ASYMMETRIC = ("differences are skewed, so that this test can reject although the mean difference is 0: take "
-              "permutation or bootstrap(variant=studentized)")
-SKEWED_ITEMS = ("differences of units are too skewed for so few of them, and equal scores would be told apart too "
-                "often: take more units")
-SKEWED_ONE_SIDED = ("differences are too skewed for one-sided tests of so few units, which err too often on one of the "
-                    "two sides: take more units")
-UNEVEN_SWAPS = ("units of unequal weight tell no more than few equal ones would, so that studentized swaps reject too "
-                "often where systems are not exchangeable: take more units")
-CAUTIONS = (MIXED, UNEVEN_SWAPS, SKEWED, SKEWED_FEW, SKEWED_BOUNDED, ASYMMETRIC, SKEWED_ITEMS)
 
-
-def mixed(pairs: SystemPairs) -> Iterator[Caution]:
+def mixed(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
 
     The evidence is that the denominators differ by more than exchangeable systems' would; a few large units cannot show
@@ -79,14 +64,14 @@ def mixed(pairs: SystemPairs) -> Iterator[Caution]:
         true = alone_a / d_a**2 + alone_b / d_b**2 - 2 * both / (d_a * d_b)
         swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
         scores = np.abs(d_a - d_b) / np.sqrt(squares[a, a] + squares[b, b] - 2 * squares[a, b])
-        yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED,
+        yield PairWarning((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), Message("not-exchangeable"),
                       np.where(_are_uneven(pairs), np.inf, scores))
 
 
-def mixed_of_uneven_units(pairs: SystemPairs) -> Iterator[Caution]:
+def mixed_of_uneven_units(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The same pairs, where units are so uneven that studentized swaps do not mend that."""
-    for caution in mixed(pairs):
-        yield caution._replace(where=caution.where & _are_uneven(pairs), said=UNEVEN_SWAPS)
+    for warning in mixed(pairs):
+        yield warning._replace(where=warning.where & _are_uneven(pairs), message=Message("uneven-units-studentized"))
 
 
 def _are_uneven(pairs: SystemPairs) -> Flags:
@@ -96,7 +81,7 @@ def _are_uneven(pairs: SystemPairs) -> Flags:
     return np.asarray(are_few[pairs.a] | are_few[pairs.b])
 
 
-def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
+def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[PairWarning]:
     """The pairs whose differences are too skewed for their number of units.
 
     The sample's skewness alone is no evidence where tails are long. The evidence is the distance of mean and median.
@@ -106,31 +91,32 @@ def skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Caution]:
         one_sided: Whether they are too skewed for one-sided tests; where these are exact, none.
     """
     if _is_foreseen(pairs.matrix):
-        least, said = (_TOO_SKEWED_ONE_SIDED, SKEWED_ONE_SIDED) if one_sided else (
-            TOO_SKEWED, _skewed_message(pairs.matrix))
-        yield _Differences.of(pairs).skewed(least, said)
+        least, message = (_TOO_SKEWED_ONE_SIDED, Message("skewed-one-sided")) if one_sided else (
+            TOO_SKEWED, Message("skewed-differences", {"use": _less_skewed_test(pairs.matrix)}))
+        yield _Differences.of(pairs).skewed(least, message)
 
 
-def _skewed_message(matrix: Matrix) -> str:
+def _less_skewed_test(matrix: Matrix) -> str | None:
+    """Return a test that takes such differences; None if no test does."""
     if matrix.n_units >= FEW_SKEWED:
-        return SKEWED
-    return SKEWED_BOUNDED if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else SKEWED_FEW
+        return "bootstrap(variant=studentized)"
+    return "bounded" if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else None
 
 
-def skewed_items(pairs: SystemPairs) -> Iterator[Caution]:
+def skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose averages over runs differ by too skewed amounts for their number of units."""
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
-        yield _Differences.of(fixed).skewed(TOO_SKEWED, SKEWED_ITEMS)
+        yield _Differences.of(fixed).skewed(TOO_SKEWED, Message("skewed-items"))
 
 
-def asymmetric(pairs: SystemPairs) -> Iterator[Caution]:
+def asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose mean and median difference lie apart: signs and ranks test something else than the mean then."""
     matrix = pairs.matrix
     if _is_foreseen(matrix):
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
-        caution = _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, ASYMMETRIC)
-        yield caution._replace(where=caution.where & are_means(pairs))
+        warning = _Differences.of(pairs).skewed(4 * of_normal / matrix.n_units, Message("asymmetric-differences"))
+        yield warning._replace(where=warning.where & are_means(pairs))
 
 
 def are_means(pairs: SystemPairs) -> Flags:
@@ -235,19 +221,19 @@ class _Differences(NamedTuple):
                                          sizes + np.nan_to_num(sizes[:, :1]))
             yield moved
 
-    def skewed(self, least: float, said: str) -> Caution:
+    def skewed(self, least: float, message: Message) -> PairWarning:
         """Warn of the pairs with a skewness^2 / units above `least`, by how far the mean lies on the long tail's side.
 
         Args:
             least: The limit of skewness^2 / units.
-            said: The text of the warning.
+            message: The message.
         """
         squares, cubes = self._moments()
         with np.errstate(divide="ignore", invalid="ignore"):
             where = cubes**2 > least * squares**3
         scores = np.zeros(len(where))
         scores[where] = self._distances(np.flatnonzero(where)) * np.sign(cubes[where])
-        return Caution(where, said, scores)
+        return PairWarning(where, message, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
         """The sums of the second and of the third powers of each pair's differences, [pairs] each."""

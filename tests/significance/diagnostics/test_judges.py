@@ -7,8 +7,8 @@ from registry.evaluation.matrices import Counts, matrix_of
 from registry.judged import columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.judges import RARE, rare_errors
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.judges import rare_errors
 
 ITEMS = 2000
 
@@ -35,7 +35,7 @@ def test_few_errors_are_told_where_something_hangs_on_them(looked, wrong, told):
     matrix = judged(looked, wrong)
     assert rare_errors(SystemPairs.every(matrix)).where.tolist() == [told]
     (found,) = PredictionPowered().run(matrix, [(0, 1)], Settings())
-    assert (RARE in found.note) == told
+    assert ("few-judge-errors" in found.messages.codes) == told
 
 
 def test_without_the_judge_nothing_hangs_on_its_errors_and_their_unit_does_not_count():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from registry.messages import Message
 from registry.significance import RankSum, Settings, TwoSampleT
-from registry.significance.assumptions import misuses
-from registry.significance.cautions.unlike_samples import UNEVEN_SAMPLES, UNLIKE_SAMPLES
+from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.pairwise.independent import _squared_errors_of_u
 from tests.significance.matrices import matrix
 
@@ -35,10 +35,12 @@ def test_it_is_told_of_few_items_that_vary_more(x, y, is_told):
     m = own_items(x, y)
     for test in (TwoSampleT(), RankSum()):
         (found,) = test.run(m, [(0, 1)], Settings())
-        assert misuses(test, m)[0].endswith("(Yeh 2000)")  # and names no test that needs the same items
-        assert (UNEVEN_SAMPLES in found.note) == any(UNEVEN_SAMPLES in said for said in misuses(test, m)) == is_told
-    assert UNEVEN_SAMPLES not in TwoSampleT(pooled=False).run(m, [(0, 1)], Settings())[0].note
-    assert UNEVEN_SAMPLES not in TwoSampleT().run(replace(m, unequal=False), [(0, 1)], Settings())[0].note
+        assert misuses(test, m)[0] == Message(  # names no test that needs the same items
+            "independent-test", {"test": test.name, "is_shared": True})
+        codes = {said.code for said in misuses(test, m)}
+        assert ("uneven-samples" in found.messages.codes) == ("uneven-samples" in codes) == is_told
+    assert "uneven-samples" not in TwoSampleT(pooled=False).run(m, [(0, 1)], Settings())[0].messages.codes
+    assert "uneven-samples" not in TwoSampleT().run(replace(m, unequal=False), [(0, 1)], Settings())[0].messages.codes
 
 
 @pytest.mark.parametrize(("n", "m", "times", "is_told"), [(40, 40, 1, False), (40, 40, 5, True), (40, 34, 5, True),
@@ -51,23 +53,23 @@ def test_of_about_as_many_items_it_is_told_of_ranks_alone(n, m, times, is_told):
     m = own_items(x, y)
     for test in (TwoSampleT(), RankSum()):
         (found,) = test.run(m, [(0, 1)], Settings())
-        assert (UNLIKE_SAMPLES in found.note) == (is_told and isinstance(test, RankSum))
-        assert UNEVEN_SAMPLES not in found.note
+        assert ("unlike-samples" in found.messages.codes) == (is_told and isinstance(test, RankSum))
+        assert "uneven-samples" not in found.messages.codes
 
 
 def test_of_right_and_wrong_equal_rates_vary_alike_and_welch_is_warned_of():
     """With 20 and 200 items of a rate of 0.95 Welch's test rejects 36 %, and Student's 5."""
     m = own_items((np.arange(20) > 3).astype(float), (np.arange(200) > 3).astype(float))
     assert all(len(misuses(test, m)) == 1 for test in (TwoSampleT(), RankSum()))
-    assert misuses(TwoSampleT(pooled=False), m)[1].endswith("take two-sample-t")
+    assert misuses(TwoSampleT(pooled=False), m)[1].code == "welch-on-categories"
 
 
 def test_it_is_told_where_the_score_is_no_mean_of_units():
     scores = own_items(FEW, MANY)
     uneven = replace(scores, statistics=scores.statistics * np.arange(1, 50)[:, None, None])
     for test in (TwoSampleT(), RankSum()):
-        assert not any("single units" in said for said in misuses(test, scores))
-        assert any("single units" in said for said in misuses(test, uneven))
+        assert not any(said.code == "units-not-score" for said in misuses(test, scores))
+        assert any(said.code == "units-not-score" for said in misuses(test, uneven))
 
 
 def test_the_errors_of_u_are_those_of_two_tests():

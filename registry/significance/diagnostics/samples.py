@@ -14,30 +14,25 @@ of what this tells, and what it misses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from registry.arrays import Floats
-from registry.errors import counted
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import LEAST_RATIO
+from registry.messages import Message
+from registry.significance.crossed import crossing, crossing_refusal
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.matrix import Matrix, additive
 
 _CHANCE = 0.1  # how seldom scores, or runs, that vary alike seem so unlike
 _FAR, _APART = 0.01, 6.0  # by chance among all runs, and in standard errors of the system's other runs
-_LEAST_RUNS = 5  # of a system: fewer do not say how much they vary
-
-UNEVEN_SAMPLES = ("the system with fewer items has scores that vary more, so the error of the difference is "
-                  "understated: take two-sample-t(pooled=false), or as many items of each")
-UNLIKE_SAMPLES = ("the scores of one system vary more than those of the other, so ranks understate the error of the "
-                  "difference: take two-sample-t(pooled=false)")
-UNEVEN_RUNS = ("the system with fewer runs has runs that vary more, so swaps of whole runs understate the error of the "
-               "difference: take crossed, or as many runs of each")
+_LEAST_RUNS = 5  # or levels of a system: fewer do not show how much they vary
+_PERCENT, _PERCENT_APART = 100.0, 20.0  # times; scores on one scale seldom differ by so much
 
 
 def uneven_samples(pairs: SystemPairs,
-                   squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[Caution]:
+                   squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
     """The pairs whose test takes their difference for surer than it is; none where all systems have the same items.
 
     Args:
@@ -52,8 +47,8 @@ def uneven_samples(pairs: SystemPairs,
     samples = [(scores[one], scores[other]) for one, other in zip(a.tolist(), b.tolist(), strict=True)]
     understated = np.array([_is_understated(*of_pair, squared_errors) for of_pair in samples], dtype=bool)
     fewer = np.array([len(x) != len(y) and (len(x) < len(y)) == (x.std() > y.std()) for x, y in samples], dtype=bool)
-    yield Caution(understated & fewer, UNEVEN_SAMPLES)
-    yield Caution(understated & ~fewer, UNLIKE_SAMPLES)
+    yield PairWarning(understated & fewer, Message("uneven-samples"))
+    yield PairWarning(understated & ~fewer, Message("unlike-samples"))
 
 
 def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> bool:
@@ -67,7 +62,7 @@ def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floa
     return bool(taken < LEAST_RATIO**2 * true and by_chance < _CHANCE)
 
 
-def uneven_runs(pairs: SystemPairs) -> Iterator[Caution]:
+def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose difference swaps of whole runs take for surer than it is; none where runs are fixed."""
     matrix, a, b = pairs
     if matrix.runs is None:
@@ -82,10 +77,11 @@ def uneven_runs(pairs: SystemPairs) -> Iterator[Caution]:
     with np.errstate(divide="ignore", invalid="ignore"):
         swapped = ((n - 1) * v + (m - 1) * w) / (n + m - 2) * (1 / n + 1 / m)
         by_chance = fdtrc(n - 1.0, m - 1.0, v / w)
-        yield Caution((n < m) & (swapped < LEAST_RATIO**2 * (v / n + w / m)) & (by_chance < _CHANCE), UNEVEN_RUNS)
+        is_uneven = (n < m) & (swapped < LEAST_RATIO**2 * (v / n + w / m)) & (by_chance < _CHANCE)
+        yield PairWarning(is_uneven, Message("uneven-runs"))
 
 
-def outlying_runs(matrix: Matrix) -> str | None:
+def outlying_runs(matrix: Matrix) -> Message | None:
     """Say of how many systems some random run is far from the others, as where a training fails now and then.
 
     A run's distance is held against the spread of all runs about their systems' averages, and of the system's own,
@@ -97,9 +93,7 @@ def outlying_runs(matrix: Matrix) -> str | None:
     far = sum(_is_far(of, scores) for of in scores)
     if not far:
         return None
-    return (f"{counted(far, f'of {len(scores)} systems has', f'of {len(scores)} systems have')} a run whose score is "
-            "far from those of the others: where a training fails now and then, a system none of whose runs has failed "
-            "seems better than it is, and equal ones are told apart too often until several of each have failed")
+    return Message("outlying-runs", {"systems": far, "of_systems": len(scores)})
 
 
 def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
@@ -124,3 +118,64 @@ def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
 def _scores(matrix: Matrix) -> list[Floats]:
     """The scores of every system's runs, [runs] each."""
     return [additive(matrix).score(of_system.sum(axis=0)) for of_system in matrix.runs or ()]
+
+
+def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
+    """Warn of prompts, annotators or shared seeds with which a system's score is far from its other scores.
+
+    That is to prompts what a training that fails is to runs (`outlying_runs`). `python -m tests.validity.prompt_hits`
+    measures how often the warning is right, and what it misses.
+
+    Args:
+        matrix: By unit.
+        over: What conclusions are to hold for, as `crossed` calls it.
+    """
+    if matrix.factors is None or crossing_refusal(matrix):
+        return None
+    found = crossing(matrix)
+    for axis, (name, shared) in enumerate(zip(found.names[1:], found.shared, strict=True), start=1):
+        if shared and over in ("all", name):
+            others = tuple(other for other in range(len(found.names)) if other != axis)
+            if _is_any_far(np.array([table.mean(axis=others) for table in found.tables])):
+                return Message("outlying-levels", {"levels": name})
+    return None
+
+
+def _is_any_far(scores: Floats) -> bool:
+    """Whether one of the scores [systems, levels] is far from what its system and its level foresee.
+
+    The distance is held against the spread of all such residuals and of the system's own, both without this one
+    (externally studentized residuals of two-way tables; Cook and Weisberg 1982, section 2.2).
+    """
+    from scipy.special import stdtr
+
+    systems, levels = scores.shape
+    if systems < 2 or levels < _LEAST_RUNS:
+        return False
+    left = scores - scores.mean(axis=1, keepdims=True)
+    left -= left.mean(axis=0)
+    of_row = left**2 / (1 - 1 / levels)  # what a level adds to the system's sum of squares
+    of_all = of_row / (1 - 1 / systems)
+    degrees = (systems - 1) * (levels - 1) - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_all = np.sqrt(of_all / np.maximum(0, (left**2).sum() - of_all) * degrees)
+        by_own = np.sqrt(of_row / np.maximum(0, (left**2).sum(axis=1, keepdims=True) - of_row) * (levels - 2))
+        by_chance = 2 * stdtr(degrees, -by_all) * left.size
+    return bool(((by_chance < _FAR) & (by_own > _APART)).any())
+
+
+def mixed_scales(names: Sequence[str], scores: Sequence[float]) -> Message | None:
+    """Warn if some systems seem to have scores in percent and others fractions.
+
+    All fractions are in (0, 1], all percentages in (1, 100] and at least 20 times as large.
+
+    >>> mixed_scales(["aspen", "birch"], [0.8469, 80.13]).parameters
+    {'percent': 'birch', 'fraction': 'aspen'}
+    >>> mixed_scales(["aspen", "birch"], [0.5, 2.0])
+    """
+    by_score = sorted((score, name) for score, name in zip(scores, names, strict=True) if score == score)
+    low = [(score, name) for score, name in by_score if score <= 1]
+    high = by_score[len(low):]
+    if not low or not high or low[0][0] <= 0 or high[-1][0] > _PERCENT or high[0][0] < _PERCENT_APART * low[-1][0]:
+        return None
+    return Message("mixed-scales", {"percent": high[0][1], "fraction": low[-1][1]})

@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, outlying_runs, uneven_runs
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.samples import outlying_runs, uneven_runs
 from tests.validity.run_hits import board
 
 
 def told(matrix, a=0, b=1):
-    return [bool(caution.where[0]) for caution in uneven_runs(SystemPairs(matrix, np.array([a]), np.array([b])))]
+    return [bool(warning.where[0]) for warning in uneven_runs(SystemPairs(matrix, np.array([a]), np.array([b])))]
 
 
 @pytest.mark.parametrize(("few", "many", "is_told"), [
@@ -30,8 +30,8 @@ def test_fewer_runs_that_vary_more(few, many, is_told):
     matrix = board(0.03 + np.array(few), many)  # lest they are equal
     assert told(matrix) == told(matrix, 1, 0) == [is_told]
     (found,) = Permutation().run(matrix, [(0, 1)], Settings())
-    assert (UNEVEN_RUNS in found.note) == is_told
-    assert "smallest attainable p" in found.note
+    assert ("uneven-runs" in found.messages.codes) == is_told
+    assert "smallest-p-value" in found.messages.codes
 
 
 def test_a_run_far_from_all_others_is_that_without_which_it_would_not_be_foreseen():
@@ -51,6 +51,6 @@ def test_a_run_far_from_all_others_is_that_without_which_it_would_not_be_foresee
         far = sum(any(is_far(of, at) for at in range(6)) for of in scores)
         said = outlying_runs(board(*(np.round(of, 6) for of in scores)))
         assert (said is None) == (far == 0)
-        assert said is None or said.startswith(f"{far} of 3 systems {'has' if far == 1 else 'have'} a run")
+        assert said is None or said.parameters == {"systems": far, "of_systems": 3}
         found.append(far)
     assert 30 < sum(found) < 120

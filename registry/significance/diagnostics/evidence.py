@@ -2,8 +2,8 @@
 
 A rule looks at one pair at a time. Of the 45 pairs of ten systems some look unusual by chance, so a rule that errs for
 few pairs would warn about most leaderboards. Evidence is therefore a standard score. A leaderboard has a warning if its
-largest score exceeds the largest one of so many exchangeable systems in 90 % of test sets; a pair has a note if its own
-score exceeds that of two systems. `python -m tests.validity.hits` measures how often both happen.
+largest score exceeds the largest one of so many exchangeable systems in 90 % of test sets; a pair has a message if its
+own score exceeds that of two systems. `python -m tests.validity.hits` measures how often both happen.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import Message, on_board
 from registry.significance.matrix import Matrix
 
 CHANCE = 0.1  # of a warning about exchangeable systems
@@ -42,28 +43,28 @@ class SystemPairs(NamedTuple):
         return cls(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
 
 
-class Caution(NamedTuple):
+class PairWarning(NamedTuple):
     """A warning about pairs.
 
     Attributes:
         where: The pairs that match the rule, [pairs].
-        said: The text of the warning.
+        message: The message.
         scores: Standard scores of the evidence, about normal if the systems of a pair are exchangeable, [pairs]; inf if
             a pair needs no further evidence, None if the rule needs none.
     """
 
     where: Flags
-    said: str
+    message: Message
     scores: Floats | None = None
 
     @property
-    def noted(self) -> Flags:
-        """The pairs that get a note, whatever other pairs there are, [pairs]."""
+    def has_evidence(self) -> Flags:
+        """The pairs that get the message, whatever other pairs exist, [pairs]."""
         return self.where if self.scores is None else self.where & (self.scores >= _FOR_TWO)
 
     def is_chance(self, n_systems: int) -> bool:
-        """Return True if some pair is noted, and so many exchangeable systems explain that by chance."""
-        if self.scores is None or not self.noted.any():
+        """Return True if some pair has the message, and so many exchangeable systems explain that by chance."""
+        if self.scores is None or not self.has_evidence.any():
             return False
         return range_tail(float(self.scores[self.where].max()), n_systems) > CHANCE
 
@@ -85,29 +86,18 @@ def range_tail(score: float, n_systems: int) -> float:
     return float(1 - n_systems * within.sum() * (low[1] - low[0]))
 
 
-def in_pairs(n: int, pairs: int, said: str) -> str:
-    """Return a warning with the number of pairs that have it.
-
-    >>> in_pairs(2, 6, "swaps understate the error")
-    'in 2 of 6 pairs swaps understate the error'
-    """
-    if n == pairs:
-        return f"in {'the one pair' if pairs == 1 else f'all {pairs:,} pairs'} {said}"
-    return f"in {n:,} of {pairs:,} pairs {said}"
-
-
-def board_warnings(cautions: Iterable[Caution], n_systems: int, said: str = "") -> list[str]:
+def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Message | None = None) -> list[Message]:
     """Return the warnings about a leaderboard, with the number of pairs that have each.
 
     Args:
-        cautions: Of all pairs of the leaderboard.
+        warnings: Of all pairs of the leaderboard.
         n_systems: How many systems the leaderboard has.
-        said: The text to use instead of that of the cautions.
+        message: The message to use instead of the ones of the warnings.
     """
-    return [in_pairs(n, len(caution.where), said or caution.said) for caution in cautions
-            if not caution.is_chance(n_systems) and (n := int(np.count_nonzero(caution.noted)))]
+    return [on_board(message or warning.message, n, len(warning.where)) for warning in warnings
+            if not warning.is_chance(n_systems) and (n := int(np.count_nonzero(warning.has_evidence)))]
 
 
-def chance_notes(cautions: Iterable[Caution], n_systems: int) -> list[str]:
-    """Return the notes of pairs that are no warning about a leaderboard of so many systems."""
-    return [caution.said for caution in cautions if caution.is_chance(n_systems)]
+def chance_codes(warnings: Iterable[PairWarning], n_systems: int) -> list[str]:
+    """Return the codes of messages of pairs that are no warning about a leaderboard of so many systems."""
+    return [warning.message.code for warning in warnings if warning.is_chance(n_systems)]
