@@ -94,7 +94,7 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdate
         if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
             outdated = Outdated(slug, test_set, Message("other-code", {"metric": alias, "difference": why}))
         elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
-            outdated = Outdated(slug, test_set, Message("rescored", {"metric": alias}))
+            outdated = Outdated(slug, test_set, Message("scores-changed", {"metric": alias}))
         else:
             continue
         if outdated not in said:
