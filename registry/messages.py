@@ -686,7 +686,8 @@ _add("team-purged", "warning", _team_purged, teams=["oak"])
 _add("other-code", "warning",
      "another version of the code computed the scores by {metric} ({difference}); run `registry score --stale` and "
      "`registry compare`", metric="f1", difference="evalregistry 0.1.0 instead of 0.2.0")
-_add("scores-changed", "warning", f"scores by {{metric}} have changed since the last comparison; {_COMPARE}", metric="f1")
+_add("scores-changed", "warning", f"scores by {{metric}} have changed since the last comparison; {_COMPARE}",
+     metric="f1")
 
 
 def _incomplete_family(boards: list[str]) -> str:

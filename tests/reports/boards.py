@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
 from registry.messages import NO_MESSAGES
 from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from registry.leaderboards.leaderboard import metric_form
+from registry.boards.leaderboard import metric_form
 from registry.metrics import METRICS
 from tests.reports.boards import leaderboard
 
