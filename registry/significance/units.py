@@ -81,7 +81,7 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
     return differences, slack
 
 
-def linearized(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
+def linearize(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
     """What every cell moves the quotient F of all by: (n - F d) / D, undefined without anything to count.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.evaluation.comparing.pair_results import BoardResults
 from registry.significance import Crossed, Matrix, PredictionPowered
-from registry.significance.intervals import ClosedForm, over_items, refusal
+from registry.significance.intervals import ClosedForm, group_by_item, refusal
 from registry.store import comparisons, models
 from registry.store.rows import insert_bulk
 
@@ -59,9 +59,9 @@ class BoardIntervals:
             scores = {"no_scores": self._refusal}
         elif self._lacks_own:
             scores = {"scores": list(self._closed.score_methods)}
-            scores |= {"n_skewed": n} if (n := self._closed.n_skewed()) else {}
-            scores |= {"n_even": n_even} if (n_even := self._closed.n_even()) else {}
-            scores |= {"n_error_free": n} if (n := self._closed.n_error_free()) else {}
+            scores |= {"n_skewed": n} if (n := self._closed.count_skewed()) else {}
+            scores |= {"n_even": n_even} if (n_even := self._closed.count_even_units()) else {}
+            scores |= {"n_error_free": n} if (n := self._closed.count_error_free()) else {}
         if self.of.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
@@ -96,7 +96,7 @@ class BoardIntervals:
 
     @cached_property
     def _matrix(self) -> Matrix:
-        return over_items(self.of.board.matrix)
+        return group_by_item(self.of.board.matrix)
 
     @property
     def _over(self) -> str:

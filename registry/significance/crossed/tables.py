@@ -16,7 +16,7 @@ from registry.errors import counted
 from registry.significance.crossed.sources import Axes, CrossedPair
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.scores import runs_refusal
-from registry.significance.units import linearized
+from registry.significance.units import linearize
 
 OWN = "run"  # the factor whose levels are each system's own; others cross the systems
 
@@ -125,7 +125,7 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
     if matrix.quotient is None:
         return _pseudo_values(matrix, runs)
     parts = replace(matrix, statistics=runs, runs=None, resampled=None).parts
-    return np.asarray(matrix.scale * linearized(*parts, np.mean))
+    return np.asarray(matrix.scale * linearize(*parts, np.mean))
 
 
 def _pseudo_values(matrix: Matrix, runs: Floats) -> Floats:

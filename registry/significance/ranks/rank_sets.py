@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.significance.base import PairResult, Settings, discordant
+from registry.significance.base import PairResult, Settings, count_discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import adjust
 from registry.significance.ranks.influences import Influences
@@ -135,7 +135,7 @@ def _differing(matrix: Matrix, errors: JointErrors, there: Ints) -> Ints:
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
     a, b = np.nonzero(np.triu((sizes > 1) & (sizes < _CLEAR)))
-    counts[a, b] = counts[b, a] = discordant(matrix, there[a], there[b])
+    counts[a, b] = counts[b, a] = count_discordant(matrix, there[a], there[b])
     return counts
 
 
