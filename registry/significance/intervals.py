@@ -120,11 +120,11 @@ def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
             it counts as 0 if A or B has none.
     """
     with np.errstate(divide="ignore", invalid="ignore"):  # 2 (1 - r), with all digits if the systems hardly differ
-        count_unshared = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
-    count_unshared = np.clip(np.where((a.errors > 0) & (b.errors > 0), count_unshared, 2.0), 0, 4)
+        twice_distance = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
+    twice_distance = np.clip(np.where((a.errors > 0) & (b.errors > 0), twice_distance, 2.0), 0, 4)
 
     def reach(one: Floats, other: Floats) -> Floats:
-        return np.asarray(np.sqrt((one - other)**2 + count_unshared * one * other))
+        return np.asarray(np.sqrt((one - other)**2 + twice_distance * one * other))
 
     difference = a.scores - b.scores
     return Ends(difference - reach(a.scores - a.ends.low, b.ends.high - b.scores),

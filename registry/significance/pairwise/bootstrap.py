@@ -16,7 +16,6 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import FAMILIES
-from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.cautions.evidence import Caution, SystemPairs
@@ -56,18 +55,17 @@ _LONG = 2**18  # resamples from which on threads help
 
 
 class Bootstrap(PairTest):
-    """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
+    """Paired bootstrap of whole items or clusters (and of random runs), recentred by the difference.
 
-    The p-value is ideal, without draws, where both systems share the denominators of a quotient and the lattice is
-    small. It is nan, without an interval, where no resample at all is as extreme as the observed difference
-    (`resampling.reach`).
+    The p-value is ideal, without draws, if both systems share the denominators of a quotient and the lattice is small.
+    It is nan, without an interval, if no resample at all is as extreme as the observed difference (`is_reachable`).
 
     Attributes:
         variant: `recentred`; `studentized`, the bootstrap-t for scores that are quotients: differences in units of
             their standard errors, with intervals of them (`dual` symmetric, others equal-tailed); or
             `berg-kirkpatrick-2012`, Figure 1 there: p = s / b, where s counts d* > 2 d, always one-sided in the
-            direction of the gain, which is taken from the data, so that its error rate is up to twice the level (8.7 %
-            measured at 5 %); (s + 1) / (b + 1) where s is 0.
+            direction of the observed gain, so that its error rate is up to twice the level (8.7 % measured at 5 %);
+            (s + 1) / (b + 1) if s is 0.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -90,7 +88,7 @@ class Bootstrap(PairTest):
         return drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
-        """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
+        """Warn of pairs with skewed differences, or with scores that depend on few units or a rare class."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from skewed(pairs)
         yield from hardly_wrong(pairs)
@@ -110,16 +108,18 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
         coarse = shared[~too_fine(pairs[shared])]
-        small = matrix.is_mean and settings.execution.cluster is None  # lattices
-        return exact_or_drawn(ideal_tail, lambda rest: _drawn(rest, _recentred, settings), pairs, coarse,
-                              replace(settings, execution=_alone(settings)) if small else settings, "pairs to compute")
+        alone = settings
+        if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would only wait
+            alone = replace(settings, execution=replace(settings.execution.here, workers=1))
+        return exact_or_drawn(ideal_tail, lambda rest: _drawn(rest, _recentred, settings), pairs, coarse, alone,
+                              "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Not as `berg-kirkpatrick-2012`."""
+        """Return True except for `berg-kirkpatrick-2012`."""
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Percentile intervals of the scores, from the resamples of the pairs."""
+        """Return percentile intervals of the scores, from the resamples of the pairs."""
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
@@ -147,7 +147,12 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
         low, high = dual_interval(some.difference, reach, bars, tolerances(some.matrix, some.a, some.b),
                                   settings.alternative)
     else:
-        low, high = _quantile_intervals(pairs[told], scores, settings)
+        def find_interval(o: Observed) -> tuple[float, float]:
+            moved = o.matrix.difference(*(scores[system] for system in o.pair))
+            return quantile_interval(o, moved[~np.isnan(moved)], settings)
+
+        intervals = _map_pairs(find_interval, pairs[told], settings)
+        low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
     parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
     for note in np.unique(notes[notes != ""]).tolist():
         where = np.flatnonzero(notes == note)
@@ -158,21 +163,12 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
 
 
 def _note(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
-    """The reason why a pair has no interval, or cannot be tested at all; empty where there is none."""
+    """Return why a pair has no interval, or cannot be tested at all; empty if it can."""
     if not found.moves and pairs.difference[n]:
         return CONSTANT
     if not found.extremes and not is_reachable(pairs[n], settings.alternative):
         return UNREACHED
     return NO_INTERVAL if found.undefined > MOST_UNDEFINED * settings.resamples else ""
-
-
-def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:
-    def interval(o: Observed) -> tuple[float, float]:
-        moved = o.matrix.difference(*(scores[system] for system in o.pair))
-        return quantile_interval(o, moved[~np.isnan(moved)], settings)
-
-    low, high = np.array(_each(interval, pairs, settings), dtype=np.float64).reshape(-1, 2).T
-    return low, high
 
 
 def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
@@ -193,18 +189,14 @@ def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) 
         p = s / settings.resamples
         return replace(tail, p=p, log_p=math.log(p), note=f"s / b, {direction}")
 
-    return Tails.of(_each(count, pairs, settings))
+    return Tails.of(_map_pairs(count, pairs, settings))
 
 
-def _each(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Work on pairs, in threads where the resamples of a pair are many."""
-    here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
+def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
+    """Work on pairs in threads if they have many resamples; with short tasks, threads wait for the interpreter lock."""
+    here = settings.execution.here
+    here = here if settings.resamples >= _LONG else replace(here, workers=1)
     return list(here.map(work, pairs, "pairs"))
-
-
-def _alone(settings: Settings) -> Execution:
-    """A single thread: with short tasks, threads wait for the interpreter lock."""
-    return replace(settings.execution.here, workers=1)
 
 
 def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:

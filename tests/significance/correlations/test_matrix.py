@@ -30,7 +30,7 @@ def run(m, pair=(0, 1), **options):
 
 def swapped(m, taken):
     """The differences of systems 0 and 1 by hand, for units that are `taken` [draws, units]."""
-    a, b = m.standardized((0, 1))
+    a, b = m.standardize((0, 1))
     items = taken if m.units is None else taken[:, m.units]
     known = {}  # what one system has after a swap the other has after its opposite
 
