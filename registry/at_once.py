@@ -21,7 +21,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
 from registry.leaderboards.leaderboard import Leaderboard

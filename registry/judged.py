@@ -1,7 +1,7 @@
 """Items that a judge has scored, and people some of them: what they add to sums, and what these say of people's mean.
 
 A score is the mean of people's scores plus a slope times what the judge's mean is higher over all items than over those
-that people looked at (`registry.metrics.judged`). The difference of two systems is such a score too, of what item after
+that people looked at (`registry.metrics.scores`). The difference of two systems is such a score too, of what item after
 item one is better by, and has a slope of its own.
 """
 

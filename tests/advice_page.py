@@ -15,7 +15,7 @@ from registry.families import FAMILIES, as_kept, step_of
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
 from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula
 from registry.metrics.confusion import label_code
-from registry.metrics.matches import MatchMetric
+from registry.metrics.sets import MatchMetric
 from registry.readers import Conllu, Document
 from registry.significance import TESTS, StatisticMatrix
 from registry.studies.advise import VARIANTS, in_words, preferred, verdict

@@ -12,7 +12,7 @@ from registry.importers import IMPORTERS
 from registry.manifest import spec
 from registry.metrics import METRICS
 from registry.readers import READERS
-from registry.readers.names import NamedReader
+from registry.readers.base import NamedReader
 from registry.significance import CORRECTIONS, OVERALL_TESTS
 from tests.advice_page import advice_page
 from tests.conftest import ROOT

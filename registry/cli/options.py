@@ -177,15 +177,26 @@ def taken(check: Callable[[Any], T], value: Any, option: str) -> T:
         raise InputError(f"{option} {error}") from None
 
 
-def attributes_of(given: list[str] | None) -> dict[str, Any]:
-    """Read what `--attribute` gives; facts that pages show are what the manifest takes for them."""
+def declared_facts(given: list[str] | None, *declared_by: str) -> dict[str, Any]:
+    """Read `--attribute`: texts with a column of their own, and all other values as `attributes`.
+
+    Args:
+        given: `NAME=VALUE` each.
+        declared_by: Who calls the command, by `SubmissionField.declared_by`.
+    """
     from registry.manifest import system_facts
     from registry.manifest.about import FACTS
-    from registry.manifest.fields import check_attribute
+    from registry.manifest.fields import check_attribute, check_line
+    from registry.submission_fields import declarable_texts
 
     values = named_values(given or [], "--attribute")
-    free = {name: taken(check_attribute, value, "--attribute") for name, value in values.items() if name not in FACTS}
-    return free | system_facts(**{name: value for name, value in values.items() if name in FACTS})
+    texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
+    if refused := texts.keys() - set(declarable_texts(*declared_by)):
+        raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
+    facts = system_facts(**{name: values.pop(name) for name in FACTS if name in values})
+    free = {name: taken(check_attribute, value, "--attribute") for name, value in values.items()}
+    return {"attributes": free | facts} | {
+        name: taken(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}
 
 
 def size_in_bytes(size: str, option: str, *, least: int = 1) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.console import say, say_all
 from registry.cli.guide import names
-from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, attributes_of, database, taken
+from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, database, declared_facts, taken
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -63,7 +63,7 @@ def amend(
     if track is not None:
         declared["track"] = taken(check_name, track, "--track") if track else None
     if attribute:
-        declared["attributes"] = attributes_of(attribute)
+        declared |= declared_facts(attribute, "participant", "organiser")
     if not declared:
         raise InputError("say what to amend: --kind, --track, --late, --in-time or --attribute")
     _amend("amend", submission, reason, declared, database(db, wait), actor, dry_run=dry_run)

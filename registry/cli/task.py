@@ -23,14 +23,15 @@ from registry.cli.options import (
     Task,
     Wait,
     actor_name,
-    attributes_of,
     database,
+    declared_facts,
     named_values,
     private_database,
 )
 from registry.cli.pipeline import Submitting, bring_up, resolved, say_end
 from registry.cli.progress import reporter
 from registry.errors import HiddenError, InputError
+from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
@@ -109,7 +110,7 @@ def submit(
         "What the submission is."))] = "primary",
     version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
     track: Track = None,
-    missing: Annotated[Literal["reject", "worst", "drop", "own"] | None, typer.Option("--missing", help=(
+    missing: Annotated[MissingPolicy | None, typer.Option("--missing", help=(
         "What to do about items without answer."))] = None,
     option: ReaderOptions = None, attribute: Attributes = None,
     run: Annotated[bool, typer.Option("--run", help=(
@@ -131,7 +132,7 @@ def submit(
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]
     entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
-                         version=version, track=track, missing=missing, attributes=attributes_of(attribute),
+                         version=version, track=track, missing=missing, **declared_facts(attribute, "participant"),
                          options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))

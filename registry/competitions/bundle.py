@@ -1,38 +1,357 @@
-"""A competition bundle for Codabench: one zip file with all that the platform needs to run a task.
+"""A competition bundle for Codabench: one zip file with everything that the platform needs to run a task.
 
-The gold is in the reference data alone, which the platform gives to nobody but the scoring program. The same registry,
-options and wheels give the same bytes.
+Test sets become tasks of the competition, metrics columns of its leaderboard. Test sets with the same deadline are one
+phase, and a submission answers all test sets of a phase. The gold is in the reference data only, which the platform
+gives to the scoring program only.
+
+The scoring program carries its wheels for CPython on Linux x86-64, as platforms' images are. They come from a folder,
+never from the network, so the same registry, options and folder give the same bytes.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
+from email.parser import Parser
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 from sqlalchemy import Connection, select
 
 from registry import version
 from registry.competitions import start as start_script
-from registry.competitions.competition import competition, pages, phases, terms
 from registry.competitions.scoring_program import MANIFEST, SETTINGS, Settings
-from registry.competitions.wheels import needed_wheels
-from registry.competitions.yaml import yaml
 from registry.errors import InputError
 from registry.evaluation.checking.task_pack import revealed, task_pack, unchecked, with_test_sets
 from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
+from registry.evaluation.scorers import scorer
 from registry.files import new_file
-from registry.manifest import TestSet, load_manifest, submit_entry
+from registry.manifest import Manifest, TestSet, load_manifest, submit_entry
 from registry.manifest.folder import write_files
+from registry.metrics import METEOR, Metric
 from registry.readers import Reader
 from registry.store import catalog, models, sources
 from registry.store.log.journal import now
 from registry.store.row_types import GoldRevisionRow, TaskRow
+
+ALWAYS = ("numpy", "pydantic", "threadpoolctl")  # what checking and scoring import whatever the task
+_FETCHED = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")  # pip takes those named alone
+_PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)] + [
+    "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel in a folder, and its version."""
+
+    path: Path
+    version: Version
+
+    def requirements(self, python: str) -> list[Requirement]:
+        """What it needs on Linux.
+
+        Raises:
+            InputError: It is no wheel.
+        """
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                (name,) = (n for n in archive.namelist() if n.count("/") == 1 and n.endswith(".dist-info/METADATA"))
+                text = archive.read(name).decode()
+            found = [Requirement(line) for line in Parser().parsestr(text, headersonly=True).get_all(
+                "Requires-Dist", [])]
+        except (OSError, ValueError, zipfile.BadZipFile, InvalidRequirement) as error:
+            raise InputError(f"not a wheel: {error}", path=self.path) from None
+        return [of for of in found if of.marker is None or of.marker.evaluate(_environment(python))]
+
+
+def needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
+    """Find the wheels in `folder` that a scoring program of these metrics needs under a version of Python.
+
+    Raises:
+        InputError: One is not there, or there is no such folder; says how to fetch all. Or a metric needs more than
+            wheels.
+    """
+    roots = _roots(metrics)
+    fetch = (f"pip download --only-binary=:all: --python-version {python} "
+             + "".join(f"--platform {platform} " for platform in _FETCHED)
+             + f"-d {folder} " + " ".join(f"'{root}'" for root in roots))
+    if not folder.is_dir():
+        raise InputError(f"no such folder; `{fetch}` fetches the wheels", path=folder)
+    known = _wheels(folder, python)
+    chosen: dict[str, Wheel] = {}
+    waiting = list(roots)
+    while waiting:
+        wanted = waiting.pop()
+        name = canonicalize_name(wanted.name)
+        if (wheel := chosen.get(name)) is None:
+            fitting = [of for of in known.get(name, ()) if wanted.specifier.contains(of.version, prereleases=True)]
+            if not fitting:
+                raise InputError(f"no wheel of {wanted} here for CPython {python} on Linux x86-64; `{fetch}` fetches "
+                                 "all that are needed", path=folder)
+            chosen[name] = wheel = max(fitting, key=lambda of: of.version)
+            waiting += wheel.requirements(python)
+        if not wanted.specifier.contains(wheel.version, prereleases=True):
+            raise InputError(f"{wheel.path.name} is here, and {wanted} is needed; empty the folder, then `{fetch}`",
+                             path=folder)
+    return sorted((wheel.path for wheel in chosen.values()), key=lambda path: path.name)
+
+
+def _roots(metrics: Iterable[Metric]) -> list[Requirement]:
+    """What the program itself imports: always, and for these metrics."""
+    names = set(ALWAYS)
+    for metric in metrics:
+        if isinstance(metric, METEOR):
+            raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
+                             "the registry's own boards")
+        names |= scorer(metric).keys() - {"revision"}
+    declared = _declared()
+    return [declared.get(name, Requirement(name)) for name in sorted(names)]
+
+
+def _declared() -> Mapping[str, Requirement]:
+    """The requirements of this package by name, without their markers."""
+    try:
+        lines = metadata.requires("evalregistry") or []
+    except metadata.PackageNotFoundError:
+        lines = []
+    found: dict[str, Requirement] = {}
+    for line in lines:
+        of = Requirement(line)
+        found.setdefault(of.name, Requirement(f"{of.name}{of.specifier}"))
+    return found
+
+
+def _wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
+    """The wheels of a folder that fit, by their distribution."""
+    major, minor = (int(part) for part in python.split("."))
+    fitting = {*cpython_tags((major, minor), platforms=_PLATFORMS),
+               *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}
+    found: dict[str, list[Wheel]] = {}
+    for path in sorted(folder.glob("*.whl")):
+        try:
+            name, version, _, tags = parse_wheel_filename(path.name)
+        except InvalidWheelFilename as error:
+            raise InputError(f"not a wheel's name: {error}", path=path) from None
+        if tags & fitting:
+            found.setdefault(name, []).append(Wheel(path, version))
+    return found
+
+
+def _environment(python: str) -> dict[str, str]:
+    """What markers of requirements are held against."""
+    return {"implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
+            "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "",
+            "platform_system": "Linux", "platform_version": "", "python_full_version": f"{python}.0",
+            "python_version": python, "sys_platform": "linux", "extra": ""}
+
+
+def yaml(table: Mapping[str, Any]) -> str:
+    r"""Write a mapping of texts, numbers, truth values, and lists and mappings of them; keys are plain words.
+
+    >>> print(yaml({"title": "A: b", "phases": [{"index": 0, "tasks": [0, 1]}, {"index": 1, "tasks": []}]}), end="")
+    title: "A: b"
+    phases:
+      - index: 0
+        tasks:
+          - 0
+          - 1
+      - index: 1
+        tasks: []
+    """
+    return "".join(f"{line}\n" for line in _lines(table))
+
+
+def _lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
+    for one in value.items() if isinstance(value, Mapping) else value:
+        key, inner = one if isinstance(value, Mapping) else (None, one)
+        if isinstance(inner, Mapping | list) and inner:
+            below = list(_lines(inner))
+            if key is None:
+                yield f"- {below[0]}"
+                below = below[1:]
+            else:
+                yield f"{key}:"
+            yield from (f"  {line}" for line in below)
+        else:
+            yield f"- {_scalar(inner)}" if key is None else f"{key}: {_scalar(inner)}"
+
+
+def _scalar(value: Any) -> str:
+    """Texts in one line, whatever is in them: what cannot be seen is written as an escape."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return "".join(c if c.isprintable() else _escaped(c) for c in json.dumps(value, ensure_ascii=False))
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+LONGEST_KEY = 36  # characters of a column's key and title, by the platform's database
+TIME_LIMIT = 1200  # seconds that scoring a submission may take
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A time in which submissions to some test sets are taken; without an end it stays open."""
+
+    start: datetime
+    end: datetime | None
+    test_sets: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called: after its test sets."""
+        return ", ".join(self.test_sets)
+
+
+def phases(manifest: Manifest, start: datetime) -> list[Phase]:
+    """The phases of a competition that begins at `start`, one after the other, as the platform wants them.
+
+    Raises:
+        InputError: The first deadline is not after the start.
+    """
+    deadlines = {test_set.name: manifest.deadline(test_set.name) for test_set in manifest.test_set}
+    found: list[Phase] = []
+    for end in [*sorted({of for of in deadlines.values() if of is not None}), None]:
+        test_sets = tuple(name for name, of in deadlines.items() if of == end)
+        if not test_sets:
+            continue
+        begin = (found[-1].end or start) + timedelta(seconds=1) if found else start
+        if end is not None and end <= begin:
+            raise InputError(f"the deadline of test set {test_sets[0]} is {_moment(end)} UTC, and its phase would "
+                             f"begin at {_moment(begin)}; set an earlier one by --start")
+        found.append(Phase(begin, end, test_sets))
+    return found
+
+
+def competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
+    """What competition.yaml says.
+
+    Args:
+        task: The task.
+        of_phases: Its phases.
+        python: The version of Python that scores.
+        hidden: Whether participants see no scores.
+
+    Raises:
+        InputError: A metric's id is too long for a column.
+    """
+    manifest = task.manifest
+    names = [test_set.name for test_set in manifest.test_set]
+    return {
+        "version": 2,
+        "title": (manifest.task.title or manifest.task.id)[:256],
+        "description": manifest.task.description,
+        "image": "logo.png",
+        "terms": "terms.md",
+        "docker_image": f"python:{python}-slim",
+        "registration_auto_approve": False,
+        "make_programs_available": False,
+        "make_input_data_available": False,
+        "enable_detailed_results": True,
+        "show_detailed_results_in_submission_panel": True,
+        "show_detailed_results_in_leaderboard": False,
+        "pages": [{"title": title, "file": f"pages/{title.lower()}.md"}
+                  for title in ("Overview", "Evaluation", "Data")],
+        "tasks": [{
+            "index": n, "name": name, "description": f"Test set {name} of {manifest.task.id}",
+            "reference_data": f"reference_data/{name}/", "scoring_program": "scoring_program/",
+        } for n, name in enumerate(names)],
+        "phases": [_phase(n, phase, names, manifest, hidden=hidden) for n, phase in enumerate(of_phases)],
+        "leaderboards": [{
+            "title": "Results", "key": "results", "submission_rule": "Force_Last", "hidden": hidden,
+            "columns": list(_columns(task))}],
+    }
+
+
+def _phase(n: int, phase: Phase, names: Sequence[str], manifest: Manifest, *, hidden: bool) -> dict[str, Any]:
+    limits = manifest.submission
+    return {
+        "index": n, "name": phase.name, "description": f"Submissions to {phase.name}", "start": _moment(phase.start),
+        **({} if phase.end is None else {"end": _moment(phase.end)}),
+        "max_submissions": limits.limit or 0, "max_submissions_per_day": limits.limit_per_day or 0,  # 0: any number
+        "execution_time_limit": TIME_LIMIT, "auto_migrate_to_this_phase": False,
+        "hide_output": False, "hide_score_output": hidden, "accepts_only_result_submissions": True,
+        "starting_kit": f"starting_kit/{n}/", "tasks": [names.index(name) for name in phase.test_sets]}
+
+
+def _columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
+    """The columns of the leaderboard; the primary metric is the first, by which the platform sorts."""
+    primary, declared = task.manifest.primary.id, {of.id: of for of in task.manifest.metric}
+    for n, name in enumerate(sorted(task.metrics, key=lambda of: of != primary)):
+        if len(name) > LONGEST_KEY:
+            raise InputError(f"metric {name!r}: the platform's columns have names of at most {LONGEST_KEY} characters; "
+                             "give it a shorter id")
+        sorting = "asc" if task.metrics[name].better == "lower" else "desc"
+        of = declared[name]
+        yield {"title": (of.title or name)[:LONGEST_KEY], "key": name, "index": n, "sorting": sorting,
+               "precision": task.metrics[name].decimals if of.decimals is None else of.decimals, "hidden": False}
+
+
+def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
+    """The competition's pages and terms in Markdown, by their paths; where the manifest says nothing, so do they."""
+    about, manifest = task.manifest.task, task.manifest
+    facts = [("Organisers", ", ".join(about.organisers)), ("Contact", about.contact), ("Page", about.url),
+             ("Cite", about.citation)]
+    overview = [f"# {_text(about.title or about.id)}", _text(about.description),
+                "\n".join(f"- {name}: {_text(told)}" for name, told in facts if told)]
+    metrics = "\n".join(f"- `{name}`: `{metric!r}`, {metric.better} is better"
+                        for name, metric in task.metrics.items())
+    seen = "Scores are hidden from participants." if hidden else (
+        f"The leaderboard shows the last submission of each participant, by `{manifest.primary.id}`.")
+    evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), seen,
+                  "The order on this platform is that of scores alone. Which differences are significant, and the "
+                  "ranks that the data supports, are in the organisers' results."]
+    timed = "\n".join(f"- {_text(phase.name)}: from {_moment(phase.start)} UTC"
+                      + (f" until {_moment(phase.end)} UTC" if phase.end else "") for phase in of_phases)
+    data = ["# Data and submissions", timed, _how_to_submit(of_phases),
+            "The starting kit lists the items to answer. With it a file can be checked before it is submitted:",
+            "    pip install evalregistry\n    registry check FILE --task starting_kit/task.toml"]
+    return {f"pages/{name}.md": "\n\n".join(filter(None, parts)) + "\n" for name, parts in (
+        ("overview", overview), ("evaluation", evaluation), ("data", data))}
+
+
+def terms(task: ResolvedTask) -> str:
+    """The terms of participation that follow from the manifest."""
+    about, limits = task.manifest.task, task.manifest.submission
+    told = ["# Terms", "Submissions are checked and scored, and kept by the organisers, who may publish their scores.",
+            f"The data is licensed under {about.licence}." if about.licence else "",
+            f"A participant may submit {limits.limit} times in a phase." if limits.limit else "",
+            f"A participant may submit {limits.limit_per_day} times a day." if limits.limit_per_day else ""]
+    return "\n\n".join(filter(None, told)) + "\n"
+
+
+def _how_to_submit(of_phases: Sequence[Phase]) -> str:
+    several = next((phase.test_sets for phase in of_phases if len(phase.test_sets) > 1), None)
+    if several is None:
+        return "Submit a zip file with one file in it: the system's output."
+    return ("Submit a zip file with one file for each test set of the phase, called after it, with any ending: "
+            + ", ".join(f"`{name}.txt`" for name in several) + ".")
+
+
+def _text(text: str | None) -> str:
+    """A text in which Markdown and HTML see nothing of theirs."""
+    return re.sub(r"([\\`*_{}\[\]<>#|&])", r"\\\1", " ".join((text or "").split()))
+
+
+def _moment(of: datetime) -> str:
+    """A moment as the platform reads it; written as text, since of a date and time of YAML it keeps the date alone."""
+    return f"{of.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
 
 Files = dict[str, bytes]
 

@@ -1,30 +1,139 @@
-"""What scores one submission of a competition, in a container of the platform: no network, no database.
+"""Scores one submission of a competition in a container of the platform: without network and database.
 
-The submission is checked against the task's pack first, which knows items and no gold, so that no message about it can
-tell of the gold. Then it is joined with the gold and scored. What is wrong only there, is told without its message.
+The submission is first checked against the task's pack, which has items and no gold, so that no message can reveal the
+gold. Then it is joined with the gold and scored; errors found only there are reported without their message.
+
+Participants upload a zip file that the platform unpacks. Links are refused, files of other purposes ignored, and only
+the submission's file is opened.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
 
-from registry.competitions.detailed_results import accepted, refused
-from registry.competitions.submitted_files import submitted_file
-from registry.errors import InputError, RegistryError, one_line
+from registry.errors import InputError, RegistryError, counted, one_line
 from registry.evaluation.checking.check import Checked, check
 from registry.evaluation.checking.task_pack import expected_documents, expected_items, task_pack, write_pack
 from registry.evaluation.ingest.declared import Declared, declare
-from registry.evaluation.ingest.join import join
+from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.measure import scores_of_submission
 from registry.manifest import load_manifest, submit_entry
 from registry.readers import Document
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title}</title>
+<style>body {{ font: 15px/1.5 sans-serif; margin: 1.5em; max-width: 60em }} td, th {{ padding: .1em 1em .1em 0;
+text-align: left }} td.n {{ text-align: right; font-variant-numeric: tabular-nums }} li {{ overflow-wrap: anywhere }}
+</style></head>
+<body>
+<h1>{title}</h1>
+{body}</body>
+</html>
+"""
+
+
+def accepted(file: str, n_items: int, scores: Mapping[str, float], warnings: Sequence[str]) -> str:
+    """The page of a submission that was scored; a score that is nan is undefined."""
+    shown = {name: "undefined" if math.isnan(score) else repr(score) for name, score in scores.items()}
+    rows = "".join(f'<tr><td>{_text(name)}</td><td class="n">{score}</td></tr>\n' for name, score in shown.items())
+    table = f"<table>\n<tr><th>measure</th><th>score</th></tr>\n{rows}</table>\n" if scores else ""
+    return _PAGE.format(title="Accepted", body=(
+        f"<p>{_text(file)}: {n_items} items.</p>\n{table}{_listed('Warnings', warnings)}"))
+
+
+def refused(problems: Sequence[str], unlisted: int) -> str:
+    """The page of a submission that was refused."""
+    more = f"<p>{unlisted} more are not listed.</p>\n" if unlisted else ""
+    return _PAGE.format(title="Refused", body=f"{_listed('What is wrong', problems)}{more}")
+
+
+def _listed(heading: str, messages: Sequence[str]) -> str:
+    items = "".join(f"<li>{_text(message)}</li>\n" for message in messages)
+    return f"<h2>{heading}</h2>\n<ul>\n{items}</ul>\n" if messages else ""
+
+
+def _text(message: str) -> str:
+    return escape(one_line(message))
+
+
+MOST, DEEPEST = 1000, 10  # files of a submission, and folders within each other, that are looked at
+
+_OF_SYSTEMS = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of the platform, Windows
+
+
+def submitted_file(folder: Path, test_set: str, test_sets: Sequence[str]) -> Document:
+    """Read the file of a submission that answers `test_set`, one of the `test_sets` that it is to answer.
+
+    Where that is one, it is the only file, whatever it is called. Where they are several, it is called after the test
+    set: `dev`, `dev.tsv`, `dev.conll.gz`. Records and errors call it by its path in the folder.
+
+    Raises:
+        InputError: There is no such file, or more than one; or it is a link, or cannot be read.
+    """
+    name = answering(_files(folder), test_set, test_sets, "submission")
+    try:
+        return replace(Document.load(folder / name), path=name, name=name)
+    except InputError as error:
+        raise InputError(error.message, path=name) from None
+
+
+def answering(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
+    """Which of a submission's files, by their paths in it, answers a test set; see `submitted_file`.
+
+    Raises:
+        InputError: None does, or more than one; `path` is what the submission is called.
+    """
+    if len(test_sets) > 1:
+        named = [name for name in files if _answers(Path(name).name, test_sets) == test_set]
+        wanted = f"one called {test_set}, with any ending"
+    else:
+        named, wanted = list(files), "one"
+    if len(named) != 1:
+        found = f"{counted(len(named), 'file')}: {', '.join(named[:5])}{' ...' * (len(named) > 5)}" if named else (
+            f"no such file among {counted(len(files), 'file')}" if files else "no file")
+        raise InputError(f"the submission has {found}; zip {wanted} for test set {test_set}", path=path)
+    return named[0]
+
+
+def _files(folder: Path) -> list[str]:
+    """The files of a submission by their paths in its folder, without those that systems add."""
+    found = []
+    for at, folders, names in os.walk(folder):
+        if len(Path(at).relative_to(folder).parts) > DEEPEST:
+            raise InputError(f"more than {DEEPEST} folders within each other; zip the system's output alone",
+                             path="submission")
+        folders[:] = sorted(name for name in folders if not is_added(name))
+        for name in (*sorted(names), *folders):
+            path = Path(at) / name
+            if path.is_symlink():
+                raise InputError("a link; submit the file itself", path=str(path.relative_to(folder)))
+        found += [str((Path(at) / name).relative_to(folder)) for name in sorted(names) if not is_added(name)]
+        if len(found) > MOST:
+            raise InputError(f"the submission has more than {MOST} files; zip the system's output alone",
+                             path="submission")
+    return found
+
+
+def is_added(name: str) -> bool:
+    """Whether a file or folder is one that operating systems and platforms add."""
+    return name.startswith((".", "__MACOSX")) or name.lower() in _OF_SYSTEMS
+
+
+def _answers(name: str, test_sets: Sequence[str]) -> str | None:
+    """The test set that a file is called after: the longest, since `dev` and `dev.hard` may both be there."""
+    return max((of for of in test_sets if name == of or name.startswith(f"{of}.")), key=len, default=None)
+
 
 SETTINGS = "competition.json"  # in the reference data: what of the competition the program has to know
 MANIFEST = "task.toml"
@@ -94,7 +203,8 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     items = expected_items(task, (test_set := task.manifest.test_set[0]), expected_documents(task, test_set))
     one = _declared(task, document)
     try:
-        joined = join(items, one.read(one.bounded(document, items)), one.reader, one.policies, document.path)
+        bounded = one.bounded(document, items)
+        joined = join(items, one.read(bounded), one.reader, one.policies, bounded)
         scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import InputError, counted
-from registry.importers.scored import system_and_team
+from registry.importers.base import system_and_team
 from registry.manifest.fields import check_name
 
 _ALIGN = "give dicts, or Series with an index, to align by item"

@@ -17,9 +17,8 @@ from registry.errors import InputError, counted
 from registry.items import Item
 from registry.manifest.write import json_lines
 from registry.metrics import Metric
-from registry.metrics.references import ReferenceMetric
-from registry.readers.bio import PREFIXES, Scheme
-from registry.readers.parsing.tags import is_tag, suggest_tag
+from registry.metrics.texts import ReferenceMetric
+from registry.readers.bio import PREFIXES, Scheme, is_tag, suggest_tag
 
 
 class Labels(Form):

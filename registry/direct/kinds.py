@@ -9,7 +9,7 @@ from typing import Any
 from registry.direct.form import Form
 from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, is_many, tags_of
 from registry.errors import InputError
-from registry.readers.parsing.tags import is_tag
+from registry.readers.bio import is_tag
 
 
 def forms_of(golds: Sequence[Any]) -> list[type[Form]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import Given
-from registry.importers.files import find_files
+from registry.importers.base import find_files
 from registry.readers import Document
 
 _GOLD = re.compile(r"(?<![a-z])(gold|golds|truth|reference|references|ref|refs|key|keys|qrels?|labels)(?![a-z])", re.I)

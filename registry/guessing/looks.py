@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Any, get_args
 
 from registry.errors import InputError
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.evaluation.ingest.remarks import COLUMN_NAMES
 from registry.guessing.guess import LIKELY, OPEN, SURE
 from registry.guessing.records import OF_ITEMS, first_line, mended, readable, records
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
-from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.parquet import MAGIC
-from registry.readers.parsing.table_columns import NUMBER
+from registry.readers.parsing.fast_tables import MAGIC, NUMBER
+from registry.readers.parsing.json_values import json_members
 from registry.readers.tables import as_text
 
 MOST_COLUMNS = 1000  # in which keys and values are looked for
@@ -267,7 +266,7 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[int, str]:
     if any(is_number(cell) for cell in first):
         return OPEN, "its first line has a number"
     again = [cell for cell, column in zip(first, columns, strict=True) if cell in column.values]
-    called = [cell for cell in first if cell.casefold().strip("# ") in COLUMNS]
+    called = [cell for cell in first if cell.casefold().strip("# ") in COLUMN_NAMES]
     if again:
         return (LIKELY if called and len(called) > len(again) else OPEN), f"{again[0]!r} stands in other lines as well"
     if called:

@@ -25,7 +25,7 @@ from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, METRICS, Metric
-from registry.metrics.references import ReferenceMetric
+from registry.metrics.texts import ReferenceMetric
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, name_of, parse
 
@@ -137,7 +137,7 @@ def _check_labels(guess: Guess, asked: Asked, trial: Trial) -> None:
     none = {label for label in {item.gold for item in items} if _NO_LABEL.fullmatch(label)}
     for system in guess.systems if none else ():
         if not isinstance(joined := trial.joined(guess, items, system), InputError):
-            none -= joined.labels
+            none -= joined.counts.keys()
     if none:
         n = sum(item.gold in none for item in items)
         raise QuestionError(

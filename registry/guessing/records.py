@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from registry.errors import InputError
 from registry.readers import Document
-from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.json_lines import json_object
-from registry.readers.parsing.parquet import MAGIC, parquet_rows
+from registry.readers.parsing.fast_tables import MAGIC, parquet_rows
+from registry.readers.parsing.json_values import json_members, json_object
 
 _FEW_KEYS = 3  # of a file that is one object: with more, they are the items
 _MANY_KEYS = 20  # of what so few hold: they are the items then

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from registry.guessing.guess import Asked, Guess, System, options_of
 from registry.guessing.runs import Runs, runs_of
 from registry.identity import canonical_json
-from registry.importers.scored import distinct_slugs, system_and_team
+from registry.importers.base import distinct_slugs, system_and_team
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric
 from registry.metrics import Metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from registry.metrics import BLEU
-from registry.metrics.word_division import UNDIVIDED, choose_tokenizer
+from registry.metrics.texts import UNDIVIDED, choose_tokenizer
 
 _A_WORD = 2  # characters, in such scripts
 

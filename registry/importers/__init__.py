@@ -2,15 +2,13 @@
 
 from registry.importers.base import Importer
 from registry.importers.eval_arena import EvalArena
-from registry.importers.every_eval_ever.importer import EveryEvalEver
+from registry.importers.every_eval_ever import EveryEvalEver
 from registry.importers.helm import Helm
-from registry.importers.inspect.importer import Inspect
-from registry.importers.lm_eval.importer import LmEval
-from registry.importers.long import Long
+from registry.importers.inspect import Inspect
+from registry.importers.lm_eval import LmEval
 from registry.importers.mteb import Mteb
-from registry.importers.plain import Plain
-from registry.importers.swebench.importer import SweBench
-from registry.importers.wide import Wide
+from registry.importers.swebench import SweBench
+from registry.importers.tables import Long, Plain, Wide
 from registry.manifest.folder import TaskFolder
 from registry.plugins import Catalogue
 

@@ -13,8 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member, objects
-from registry.importers.scored import Collected, Run, ScoredImporter, number, over_benchmarks, standing_twice
+from registry.importers.base import (
+    Collected,
+    Place,
+    Run,
+    ScoredImporter,
+    check_known,
+    find_files,
+    member,
+    number,
+    objects,
+    over_benchmarks,
+    standing_twice,
+)
 from registry.manifest.folder import TaskFolder
 
 _NAMES = ("benchmark_id", "model", "example_id")

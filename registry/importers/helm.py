@@ -14,8 +14,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.errors import InputError
-from registry.importers.files import Place, check_known, find_files, member
-from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
+from registry.importers.base import (
+    Collected,
+    Place,
+    Run,
+    ScoredImporter,
+    check_known,
+    find_files,
+    member,
+    number,
+    standing_twice,
+)
 from registry.manifest.folder import TaskFolder
 
 _STATS, _SPEC = "per_instance_stats.json", "run_spec.json"

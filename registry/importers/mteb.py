@@ -13,8 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError
-from registry.importers.files import Place, Sources, check_known, find_files, member
-from registry.importers.scored import Collected, Run, ScoredImporter, mean, number
+from registry.importers.base import (
+    Collected,
+    Place,
+    Run,
+    ScoredImporter,
+    Sources,
+    check_known,
+    find_files,
+    mean,
+    member,
+    number,
+)
 from registry.manifest.folder import TaskFolder
 
 _META = "model_meta.json"

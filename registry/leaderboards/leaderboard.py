@@ -41,7 +41,7 @@ class Standing:
         letters: Two systems that share one are not told apart (compact letter display); empty where not ranked.
         neighbour_low, neighbour_high: The places up to the nearest system that differs.
         simultaneous_low, simultaneous_high: The places that are left open for all systems at once, where these were
-            drawn (`registry.significance.ranks.rank_sets`).
+            drawn (`registry.significance.rank_sets`).
         frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
         first: In what share of them it is the best; `frequencies`: in what share it has each place.
         remarks: What is remarkable about the submission, in sentences without their subject.

@@ -27,8 +27,7 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.significance.cautions.scales import describe_scales
-from registry.significance.ranks.letter_display import alike_groups, letters
-from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
+from registry.significance.ranks import alike_groups, frequent_ranks, letters, neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.values import name_of
 

@@ -25,8 +25,7 @@ from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
 from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, UNEVEN_SAMPLES, UNLIKE_SAMPLES
 from registry.significance.cautions.weak_null import CAUTIONS
 from registry.significance.correlations import ALIKE
-from registry.significance.multiple.corrections import draws_needed
-from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.williams import NOT_NORMAL
 from registry.values import parse
 
@@ -184,7 +183,7 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: Flags,
         ranks: As the board shows them: 1, 2, 2, 4.
         differ: Which of them are told apart, [systems, systems], symmetric.
         groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
-            many (`registry.significance.ranks.letter_display.alike_groups`).
+            many (`registry.significance.ranks.alike_groups`).
         settings: Of the comparison.
     """
     corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"

@@ -132,7 +132,7 @@ def _message(detail: ErrorDetails) -> str:
         return f"unknown key; {suggest(key, known)}{'' if nearest(key, known) else option}"
     if kind == "missing":
         return f"this table is missing; add {heading}" if heading else "this key is missing; add it"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         return f"is {given!r}; expected {detail['ctx']['expected']}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
 from registry.errors import suggest
 from registry.manifest.about import SystemFacts, Table, Task
@@ -36,6 +36,8 @@ from registry.manifest.fields import (
     no_equals,
     number,
 )
+from registry.missing import MissingPolicy
+from registry.submission_fields import declarable_texts
 
 
 class Reference(Table):
@@ -78,7 +80,7 @@ class Submission(Table):
 
     format: str | None = None
     options: Options = {}
-    missing: Missing = "reject"
+    missing: Missing = MissingPolicy.REJECT
     tokens: Literal["reject", "warn"] = "reject"
     track: Name | None = None
     limit: Limit | None = None
@@ -145,7 +147,14 @@ class Significance(Table):
             yield "candidate", "needs alternative = 'greater', for one-sided tests; set it, or leave candidate out"
 
 
-class Submit(SystemFacts):
+if TYPE_CHECKING:
+    SubmissionTexts = SystemFacts
+else:  # with a key for each text that is a column of its own
+    SubmissionTexts = create_model("SubmissionTexts", __base__=SystemFacts, **dict.fromkeys(
+        declarable_texts("participant", "organiser"), (Line | None, None)))
+
+
+class Submit(SubmissionTexts):
     """`[[submit]]`: one file, or a pattern whose braces capture names from many (and runs of one submission)."""
 
     file: str
@@ -216,7 +225,7 @@ class Reading(NamedTuple):
 
     format: str
     options: Options
-    missing: Missing
+    missing: MissingPolicy
     tokens: str
     track: str | None
 

@@ -1,12 +1,8 @@
 """One file per task kind; `METRICS` maps a metric's name to its class."""
 
-from registry.metrics.additive import Formula, Recorded
-from registry.metrics.alignment import AER, AlignmentP, AlignmentR
 from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 from registry.metrics.confusion import MCC, Accuracy, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
-from registry.metrics.judged import JudgedMean
 from registry.metrics.meteor import METEOR
-from registry.metrics.overlap import SpanOverlapF, SpanOverlapP, SpanOverlapR
 from registry.metrics.parsing import (
     BLEX,
     CLAS,
@@ -24,13 +20,19 @@ from registry.metrics.parsing import (
     UFeats,
     Words,
 )
-from registry.metrics.perplexity import BitsPerCharacter, Perplexity
-from registry.metrics.retrieval import AP, ERR, NDCG, RR, Bpref, GeometricMeanAP, P, RPrecision
-from registry.metrics.retrieved import (
+from registry.metrics.retrieval import (
+    AP,
+    ERR,
+    NDCG,
+    RR,
+    Bpref,
     ElevenPoint,
+    GeometricMeanAP,
     InterpolatedPrecision,
+    P,
     RecallAt,
     RelevantRetrieved,
+    RPrecision,
     SetAP,
     SetFBeta,
     SetPrecision,
@@ -38,12 +40,32 @@ from registry.metrics.retrieved import (
     SetRelativePrecision,
     Success,
 )
-from registry.metrics.rouge import ROUGE
-from registry.metrics.scores import MAE, RMSE, CorrelationMetric, Kendall, Mean, Pearson, Spearman
-from registry.metrics.segments import BLEU, TER, ChrF
-from registry.metrics.sets import SetF, SetP, SetR
-from registry.metrics.spans import SpanF, SpanP, SpanPartialF, SpanPartialP, SpanPartialR, SpanR
-from registry.metrics.speech import CER, WER
+from registry.metrics.scores import (
+    MAE,
+    RMSE,
+    BitsPerCharacter,
+    CorrelationMetric,
+    JudgedMean,
+    Kendall,
+    Mean,
+    Pearson,
+    Perplexity,
+    Spearman,
+)
+from registry.metrics.sets import AER, AlignmentP, AlignmentR, SetF, SetP, SetR
+from registry.metrics.spans import (
+    SpanF,
+    SpanOverlapF,
+    SpanOverlapP,
+    SpanOverlapR,
+    SpanP,
+    SpanPartialF,
+    SpanPartialP,
+    SpanPartialR,
+    SpanR,
+)
+from registry.metrics.statistics import Formula, Recorded
+from registry.metrics.texts import BLEU, CER, ROUGE, TER, WER, ChrF
 from registry.plugins import Catalogue
 
 METRICS: Catalogue[Metric] = Catalogue("metric", Metric, (  # type: ignore[type-abstract]

@@ -1,10 +1,15 @@
-"""Metrics of one number per item that somebody else computed: its mean, and how it goes with the right number.
+"""Metrics of numbers per item: means, errors, correlations, log-probabilities, and means corrected by human scores.
 
-Errors are averaged; correlations are scored by `significance.correlations.coefficients`.
+`significance.correlations` computes correlations. `JudgedMean` corrects the mean score of an automatic
+judge by human scores of some items: with a slope b, it is the mean human score plus b times the difference between the
+judge's mean over all items and over the judged ones (regression estimator; Cochran 1977, chapter 7). The slope with the
+least error gives the prediction-powered mean with power tuning (PPI++; Angelopoulos, Duchi and Zrnic 2023); its lambda
+is b times the share of items without a human score. Slope and score are functions of sums, so resamples recompute both.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeVar
@@ -14,8 +19,10 @@ import numpy as np
 from registry.arrays import Floats, share
 from registry.columns import JoinedColumns
 from registry.errors import InputError
+from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import FROM_ZERO, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
+from registry.judged import COLUMNS, columns, corrected
+from registry.metrics.base import FROM_ZERO, UNBOUNDED, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
 
@@ -165,3 +172,92 @@ class Kendall(CorrelationMetric):
     coefficient = "kendall"
     citation = "Kendall 1945"
     scorer = "scipy (kendalltau)"
+
+
+_EMPTY = (0.0,) * (16 - len(COLUMNS))
+
+
+class JudgedMean(AdditiveMetric):
+    """The mean of people's scores, estimated from a judge's scores of all items and people's of some.
+
+    `slope` is how much of the judge's mean is taken: 0 leaves people's scores alone, 1 is the difference estimator, and
+    without it the slope with the least error is taken. `better` says which scores are the better ones.
+    """
+
+    called = "mean of people's scores, estimated with a judge"
+    takes = "judged"
+    family = "additive"
+    citation = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Cochran 1977, chapter 7"
+    scorer = "ppi-python"
+    unbounded = True
+    score_range = UNBOUNDED
+    filled = FAMILIES["additive"].columns[:len(COLUMNS)]
+
+    better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
+    slope: float | None = None
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give what the item adds to the sums that `registry.judged.COLUMNS` names, then zeros."""
+        if answer is None:
+            raise self.unanswered(item)
+        if item.gold == 1 and "human" not in answer.value:
+            raise InputError("was to be looked at by people with probability 1, and there is no score by them",
+                             item=item.key)
+        w = 1.0 if item.gold is None else 1 / item.gold
+        a, human = 1.0 if item.gold is None else w - 1, answer.value.get("human")
+        return (*columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
+
+    def score(self, sums: Floats) -> Floats:
+        """Correct the mean; nan where people looked at nothing."""
+        return corrected(sums, self.slope)
+
+
+class Perplexity(AdditiveMetric):
+    """Perplexity, exp of the mean negative log-probability of a token, from 1 up; lower is better.
+
+    It compares models that cut texts into the same tokens; `BitsPerCharacter` any. Of one item the nats per token are
+    kept.
+    """
+
+    called = "perplexity"
+    decimals = 2
+    takes = "logprob"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
+    score_range = (1.0, math.inf)
+    citation = "Jelinek et al. 1977"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (nats, tokens)."""
+        if answer is None:
+            raise self.unanswered(item)
+        total, tokens = answer.value
+        return (-total, tokens)
+
+    def score(self, sums: Floats) -> Floats:
+        """Exp of nats over tokens; without any token, or beyond the largest number, nan."""
+        with np.errstate(over="ignore"):
+            scores = np.exp(share(sums[..., 0], sums[..., 1]))
+        return np.where(np.isfinite(scores), scores, np.nan)
+
+
+class BitsPerCharacter(QuotientMetric):
+    """Negative log-probability of the texts in bits over their characters, from 0 up; lower is better."""
+
+    called = "bits per character"
+    takes = "logprob"
+    better = "lower"
+    unbounded = True
+    score_range = FROM_ZERO
+    citation = "Shannon 1951; Graves 2013"
+
+    def needs(self) -> tuple[str, ...]:
+        """The texts, whose characters are counted."""
+        return ("text",)
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (bits, characters)."""
+        if answer is None:
+            raise self.unanswered(item)
+        return (-answer.value[0] / math.log(2), item.gold)

@@ -1,30 +1,148 @@
-"""Metrics of sets of answers: exact match of key and type, summed over all items (micro-averaged).
+"""Metrics of sets: precision, recall and F of answers and of word links, summed over all items (micro-averaged).
 
-Where answers have scores, a metric may count those only that a system accepts at a threshold, or among its n best on
-the whole test set. A facet then has those of the n best that lie in it.
+If answers have scores, a metric can count only answers above a threshold, or the `n` best on the whole test set
+(acceptance sets; Evert 2004, section 1). A facet then has the accepted answers that are in it. Three rules decide ties
+at the cut-off:
+
+- `random`: a random order, so that exactly n are accepted, as in the paper. The order is that of the MD5 of
+  "seed/item/key/type": the same for all systems, independent of other answers, and computable in SQL.
+- `include`: all answers tied with the n-th are accepted, so the set may be larger than n.
+- `exclude`: no answer tied across the cut-off is accepted, so the set may be smaller than n.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Hashable, Sequence, Set
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Sequence, Set
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
-from registry.arrays import Flags, Floats
+from registry.arrays import Flags, Floats, Ints
 from registry.columns import CandidateColumns, JoinedColumns
 from registry.errors import InputError
-from registry.items import Answer, AnswerSet, Item, Response
-from registry.metrics.acceptance import Ties, accepted, tie_order
-from registry.metrics.base import Metric
-from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
+from registry.items import Answer, AnswerSet, Item, Links, Response
+from registry.metrics.base import FScore, Metric, Quotient, QuotientMetric
+
+
+class MatchMetric(QuotientMetric):
+    """What the three share; `type` restricts them to answers of that type."""
+
+    family = "prf"
+
+    type: str | None = None
+
+    @abstractmethod
+    def members(self, value: Any) -> Set[Hashable]:
+        """The answers in a gold or answer value that count; those that are equal match."""
+
+    def acceptance(self, names: Sequence[tuple[str, str, str]], given: Flags,  # noqa: ARG002
+                   scores: Floats) -> Flags:  # noqa: ARG002
+        """Say which of their answers systems stand by, [answers, systems]: all of them.
+
+        Args:
+            names: Item, key and type of every answer in the whole test set that counts.
+            given: Who gives it, [answers, systems].
+            scores: By whom with which score, [answers, systems].
+        """
+        return given
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (correct answers, answers of the system, answers of the gold)."""
+        gold = self.members(item.gold)
+        found: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
+        return (len(gold & found), len(found), len(gold))
+
+
+class Precision(MatchMetric):
+    """The share of a system's answers that the gold has; undefined where the system has none."""
+
+    called = "precision"
+    coefficients = ((1, 0, 0), (0, 1, 0))  # true positives over predicted
+
+
+class Recall(MatchMetric):
+    """The share of the gold's answers that the system has."""
+
+    called = "recall"
+    coefficients = ((1, 0, 0), (0, 0, 1))  # true positives over gold
+
+
+class FBeta(FScore, MatchMetric):
+    """The harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
+
+    called = "F{beta:g}"
+
+    @property
+    def quotient(self) -> Quotient:
+        """(1 + beta^2) true positives over predicted + beta^2 gold, in whole numbers."""
+        p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
+        return (p + q, 0, 0), (0, q, p)
+
+
+Ties = Literal["random", "include", "exclude"]
+
+
+def tie_order(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
+    """The place of every answer (item, key, type) in the random order that breaks ties, [answers]."""
+    drawn = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
+             for item, key, type_ in answers]
+    places = np.empty(len(drawn), dtype=np.int64)
+    places[sorted(range(len(drawn)), key=drawn.__getitem__)] = np.arange(len(drawn))
+    return places
+
+
+def best_first(scores: Floats, order: Ints) -> Ints:
+    """The positions of the answers from the best to the worst, ties by their place in `order`, [answers]."""
+    return np.lexsort((order, -scores))
+
+
+def cut(ranked: Floats, n: Ints, ties: Ties) -> Ints:
+    """How many of the first answers an n-best list accepts.
+
+    Args:
+        ranked: The scores from the best to the worst, [answers].
+        n: The sizes that are asked for, 1 or more, [cut-offs]; no list is longer than all answers are.
+        ties: The rule for ties at the cut-off.
+
+    Returns:
+        [cut-offs].
+    """
+    n = np.minimum(n, len(ranked))
+    if ties == "random" or not len(ranked):
+        return n
+    first, end = np.searchsorted(-ranked, -ranked[n - 1], "left"), np.searchsorted(-ranked, -ranked[n - 1], "right")
+    return end if ties == "include" else np.where(end == n, n, first)
+
+
+def accepted(scores: Floats, *, threshold: float | None = None, best: int | None = None,
+             ties: Ties = "random", order: Ints | None = None) -> Flags:
+    """Which answers a system accepts, [answers]: those that reach the threshold and are among the best; else all.
+
+    Args:
+        scores: Of the answers, [answers]; higher is better.
+        threshold: The lowest score that is accepted.
+        best: The size of the n-best list.
+        ties: The rule for ties at its cut-off.
+        order: What `tie_order` gives, for `random`.
+    """
+    taken = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
+    if best is not None:
+        positions = best_first(scores, np.arange(len(scores)) if order is None else order)
+        size = cut(scores[positions], np.array([best]), ties)[0]
+        listed = np.zeros(len(scores), dtype=bool)
+        listed[positions[:size]] = True
+        taken &= listed
+    return taken
 
 
 class _SetMetric(MatchMetric):
     """What the three share; of the answers that count, `threshold` and `best` say which are accepted (else all).
 
-    `ties` and `seed` are those of the n-best list, see `registry.metrics.acceptance`.
+    `ties` and `seed` are those of the n-best list, see `registry.metrics.sets`.
     """
 
     takes = "answer"
@@ -76,7 +194,7 @@ class _SetMetric(MatchMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Decide over all items what is accepted, and count."""
-        if isinstance(answers, JoinedColumns):
+        if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
             answers = self._accepted(answers)
@@ -128,3 +246,41 @@ class SetF(_SetMetric, FBeta):
     """F-beta: the harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
 
     citation = "van Rijsbergen 1979, chapter 7"
+
+
+class _AlignmentMetric(QuotientMetric):
+    """What all share; a sure link is possible too."""
+
+    takes = "alignment"
+    family = "alignment"
+    citation = "Och and Ney 2003, section 4.1"
+    scorer = "published results of GIZA++ and awesome-align"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (links that are sure, links that are sure or possible, links of the system, sure links)."""
+        gold: Links = item.gold
+        found = frozenset(() if answer is None else answer.value.sure)
+        sure = len(found.intersection(gold.sure))
+        return (sure, sure + len(found.intersection(gold.possible)), len(found), len(gold.sure))
+
+
+class AER(_AlignmentMetric):
+    """Alignment error rate, from 0 to 1; lower is better. Without possible links it is 1 - F1."""
+
+    called = "alignment error rate"
+    better = "lower"
+    coefficients = ((-1, -1, 1, 1), (0, 0, 1, 1))  # 1 - hits / links
+
+
+class AlignmentP(_AlignmentMetric):
+    """Precision: the share of a system's links that are sure or possible."""
+
+    called = "alignment precision"
+    coefficients = ((0, 1, 0, 0), (0, 0, 1, 0))  # possible hits over predicted
+
+
+class AlignmentR(_AlignmentMetric):
+    """Recall: the share of the sure links that a system has."""
+
+    called = "alignment recall"
+    coefficients = ((1, 0, 0, 0), (0, 0, 0, 1))  # sure hits over sure

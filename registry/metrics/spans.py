@@ -1,20 +1,114 @@
-"""Metrics of typed spans, summed over all items (micro-averaged): exact matches, and entity scorers' other schemes."""
+"""Metrics of typed spans, summed over all items: exact matches, partial credit, and the schemes of entity scorers.
+
+Entity scorers pair spans one to one (SemEval-2013 task 9.1: Segura-Bedmar, Martínez and Herrero-Zazo 2013). Equal spans
+are paired first. Then each other span of the system, in text order, takes an unpaired gold span that overlaps it:
+
+- `exact`: a span with the same boundaries; it is correct whatever its type.
+- `ent_type`: of the spans of its type, the one with the nearest boundaries, which is correct. If none has its type, it
+  takes the first span of another type, which is incorrect. This is nervaluate's definition.
+- `fuzzy`: the first span; correct if the types are equal. This is HIPE's definition (Ehrmann et al. 2020).
+- partial: a span with the same boundaries is correct; otherwise the first one is half correct, whatever the types.
+
+If no two spans of a side overlap, as in tagged text, the pairs equal those of nervaluate and of HIPE's scorer. If they
+do overlap, those programs let an earlier span take the partner of a later, equal one.
+
+`SpanOverlap*` need no pairs. With credit `share`, a span is correct by its share of positions in spans of its type on
+the other side (Johansson and Moschitti 2010, section 3; SemEval-2020 task 11). With `any`, it is wholly correct if it
+shares one position with a span of its type (Breck, Choi and Cardie 2007). Precision and recall have different
+numerators, so this F is not one quotient of sums.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import field
 from fractions import Fraction
+from itertools import accumulate
 from typing import Literal
 
+import numpy as np
+
+from registry.arrays import Floats, share
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span, Tagged
-from registry.metrics.base import FScore, Quotient, QuotientMetric
-from registry.metrics.boundaries import overlapping, right_by_first, right_by_type, same_boundaries
-from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
+from registry.metrics.base import AdditiveMetric, FScore, Quotient, QuotientMetric
+from registry.metrics.sets import FBeta, MatchMetric, Precision, Recall
 from registry.values import TERSE
 
 Match = Literal["strict", "exact", "ent_type", "fuzzy"]
+
+Spans = Set[Span]
+
+
+def same_boundaries(gold: Spans, found: Spans) -> int:
+    """Count the spans with the boundaries of one of the gold's."""
+    return (_boundaries(gold) & _boundaries(found)).total()
+
+
+def right_by_type(gold: Spans, found: Spans) -> int:
+    """Count the spans that overlap the one of the gold that they take, and are of its type (`ent_type`)."""
+    return _right(gold, found, _nearest)
+
+
+def right_by_first(gold: Spans, found: Spans) -> int:
+    """Count the spans that are of the type of the first one of the gold that they overlap (`fuzzy`)."""
+    return _right(gold, found, _first)
+
+
+def overlapping(gold: Spans, found: Spans) -> int:
+    """Count the spans that share a position with one of the gold, but none's boundaries."""
+    both = _boundaries(gold) & _boundaries(found)
+    return sum(1 for _ in _pairs(_without(gold, both), _without(found, both), _first))
+
+
+def _right(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
+    equal = gold & found
+    return len(equal) + sum(one.type == other.type for one, other in _pairs(gold - equal, found - equal, choose))
+
+
+def _boundaries(spans: Spans) -> Counter[tuple[int, int]]:
+    return Counter((span.start, span.end) for span in spans)
+
+
+def _without(spans: Spans, taken: Counter[tuple[int, int]]) -> Spans:
+    """The spans but for so many of each boundaries."""
+    left = taken.copy()
+    kept = set()
+    for span in spans:
+        if left[span.start, span.end]:
+            left[span.start, span.end] -= 1
+        else:
+            kept.add(span)
+    return kept
+
+
+def _first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
+    return 0
+
+
+def _nearest(span: Span, near: list[Span]) -> int:
+    """The place of the one of the same type with the nearest boundaries, or else the first."""
+    apart = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
+              if other.type == span.type else 0) for other in near]
+    return apart.index(min(apart))
+
+
+def _pairs(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
+    """Pair each of the spans that were found with the chosen one of those of the gold that are left near it."""
+    others = sorted(gold)
+    starts = [other.start for other in others]
+    ends = list(accumulate((other.end for other in others), max))  # the last one of any up to there
+    taken: set[int] = set()
+    for span in sorted(found):
+        reach = range(bisect_right(ends, span.start), bisect_left(starts, span.end))
+        near = [n for n in reach if n not in taken and others[n].end > span.start]
+        if near:
+            chosen = near[choose(span, [others[n] for n in near])]
+            taken.add(chosen)
+            yield span, others[chosen]
+
 
 _RIGHT = {"exact": same_boundaries, "ent_type": right_by_type, "fuzzy": right_by_first}
 _UNUSED = (0,) * (len(FAMILIES["additive"].columns) - 4)
@@ -25,7 +119,7 @@ class _SpanMetric(MatchMetric):
 
     Attributes:
         match: `strict` asks for the gold's boundaries and type, `exact` for its boundaries, `ent_type` and `fuzzy` for
-            its type and a shared position, one to one; see `registry.metrics.boundaries`.
+            its type and a shared position, one to one; see `registry.metrics.spans`.
     """
 
     takes = "span"
@@ -111,3 +205,94 @@ class SpanPartialF(FScore, _PartialMetric):
 
 def _of_type(value: Tagged, type_: str | None) -> Set[Span]:
     return {span for span in value.spans if type_ in (None, span.type)}
+
+
+_WIDTH = len(FAMILIES["additive"].columns)
+
+
+class _OverlapMetric(AdditiveMetric):
+    """What the three share; `type` restricts them to spans of that type."""
+
+    takes = "span"
+    citation = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
+
+    credit: Literal["share", "any"] = "share"
+    type: str | None = None
+
+    def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
+        """Give the credit of the system's spans, their number, the credit of the gold's, and theirs."""
+        gold = self._counted(item.gold.spans)
+        found = [] if answer is None else self._counted(answer.value.spans)
+        return self._credit(found, gold), len(found), self._credit(gold, found), len(gold)
+
+    def _counted(self, spans: Iterable[Span]) -> list[Span]:
+        return sorted(span for span in spans if self.type in (None, span.type))
+
+    def _credit(self, spans: list[Span], others: list[Span]) -> float:
+        covers = {type_: _cover([other for other in others if other.type == type_])
+                  for type_ in {other.type for other in (*spans, *others)}}
+        shared = [covers[span.type](span.end) - covers[span.type](span.start) for span in spans]
+        if self.credit == "any":
+            return sum(n > 0 for n in shared)
+        return sum(n / (span.end - span.start) for n, span in zip(shared, spans, strict=True))
+
+
+def _cover(spans: list[Span]) -> Callable[[int], int]:
+    """Counts how many positions below one lie in any of some spans, which come in order.
+
+    They are kept as intervals, since spans may be very long.
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    for span in spans:
+        if ends and span.start <= ends[-1]:
+            ends[-1] = max(ends[-1], span.end)
+        else:
+            starts.append(span.start)
+            ends.append(span.end)
+    lengths = (end - start for start, end in zip(starts, ends, strict=True))
+    before = [0, *accumulate(lengths)]  # how many positions lie in the intervals before each
+
+    def below(position: int) -> int:
+        n = bisect_left(starts, position)  # intervals that start below
+        return before[n] - max(0, ends[n - 1] - position) if n else 0
+
+    return below
+
+
+class SpanOverlapP(QuotientMetric, _OverlapMetric):
+    """Precision with partial credit, from 0 to 1; undefined where the system has no span."""
+
+    called = "precision with partial credit"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (credit of the system's spans, the system's spans)."""
+        return self.credits(item, answer)[:2]
+
+
+class SpanOverlapR(QuotientMetric, _OverlapMetric):
+    """Recall with partial credit, from 0 to 1."""
+
+    called = "recall with partial credit"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (credit of the gold's spans, the gold's spans)."""
+        return self.credits(item, answer)[2:]
+
+
+class SpanOverlapF(FScore, _OverlapMetric):
+    """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
+
+    called = "F{beta:g} with partial credit"
+    family = "additive"
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (credit of the system's spans, their number, credit of the gold's spans, their number), then zeros."""
+        return (*self.credits(item, answer), *(0,) * (_WIDTH - 4))
+
+    def score(self, sums: Floats) -> Floats:
+        """Combine precision and recall; 0 where one side has no span, or none overlaps, nan where neither has any."""
+        precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
+        square = self.beta**2
+        scores = share((1 + square) * precision * recall, square * precision + recall, 0.0)
+        return np.where((sums[..., 1] == 0) & (sums[..., 3] == 0), np.nan, scores)

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, text
 
 from registry.identity import canonical_json
+from registry.submission_fields import SUBMISSION_FIELDS
 
 _HIDING = ("anonymous_until", "blind_until")
-_SUBMITTED = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "said_in")
+_SUBMITTED = (*(field.column for field in SUBMISSION_FIELDS if field.may_change and field.public != "never"), "said_in")
 _COMPARED = ("digest", "signature")
 # The published details of entries, by their action.
 _DETAILS: Mapping[str, tuple[str, ...]] = {

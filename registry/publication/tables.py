@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from registry.identity import SALTED
 from registry.store import models
+from registry.submission_fields import SUBMISSION_FIELDS, SubmissionField
 
 # Temporary tables for the SELECTs below, in the order in which they are made. `publish` makes `public_task` before
 # them: the tasks that are published, with `is_anonymous`, `is_blind` and `has_gold`.
@@ -183,6 +184,24 @@ _IS_GOLD_LABEL = """EXISTS (
         AND t.name IN (answer.key, answer.type))"""
 
 
+# Published facts about submissions that are not stored so.
+_REPLACED_FACTS = {
+    "version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)", "digest": "of_answers.digest",
+    # A command adds its files in the order of their names.
+    "created_at": "if(is_anonymous, run.started_at, t.created_at)",
+}
+
+
+def _public_fact(field: SubmissionField) -> str:
+    """Return the SQL of the published value of a fact about a submission."""
+    if field.public == "replaced":
+        return _REPLACED_FACTS[field.name]
+    if field.public == "never":
+        return "NULL"
+    default = "'{}'" if field.type == "object" else "NULL"
+    return f"t.{field.column}" if field.public == "always" else f"if(is_nameless, {default}, t.{field.column})"
+
+
 def _item_statistics(name: str) -> PublicTable:
     columns = models.metadata.tables[name].columns.keys()
     kept = [column for column in columns if not column.endswith("_id") and column not in REFERENCES]
@@ -227,12 +246,7 @@ TABLES = {
         "JOIN public_system AS system ON system.system_id = t.system_id JOIN test_set USING (test_set_id) "
         "LEFT JOIN gold_revision AS gold ON gold.gold_revision_id = test_set.gold_revision_id "
         "JOIN run ON run.run_id = t.run_id",
-        "kind missing withdrawn late",
-        {"version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)",
-         "attributes": "if(is_nameless, '{}', t.attributes)", "declared": "NULL",
-         "digest": "of_answers.digest",
-         # Files that one command brought in came in the order of their names.
-         "created_at": "if(is_anonymous, run.started_at, t.created_at)"},
+        changed={field.column: _public_fact(field) for field in SUBMISSION_FIELDS},
         order="shown.task_id, if(is_anonymous, (shown.team, shown.system), ('', '')), t.submission_id"),
     "submission_source": PublicTable(
         "submission_source AS t JOIN public_submission AS shown USING (submission_id)", "replicate",

@@ -4,24 +4,15 @@ from registry.plugins import Catalogue
 from registry.readers.alignments import Naacl, Pharaoh
 from registry.readers.base import Reader
 from registry.readers.bio import Bio
-from registry.readers.candidates import Candidates
 from registry.readers.conllu import Conllu
-from registry.readers.judged import Judged
 from registry.readers.labels import Labels
-from registry.readers.lines import Lines
-from registry.readers.logprobs import LogProbabilities
-from registry.readers.mtme import Mtme
-from registry.readers.multilabel import Multilabel
-from registry.readers.nbest import NBest
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.problems import Problems
-from registry.readers.responses import Responses
-from registry.readers.scores import Scores, Statistics
-from registry.readers.sgml import Sgml
+from registry.readers.markup import Sgml, WmtXml
+from registry.readers.parsing.document import Document, Problems
+from registry.readers.responses import Candidates, Multilabel, Responses
+from registry.readers.scores import Judged, LogProbabilities, Mtme, Scores, Statistics
+from registry.readers.segments import Lines, NBest, Texts
 from registry.readers.spans import Spans
-from registry.readers.texts import Texts
 from registry.readers.trec import Trec
-from registry.readers.wmt_xml import WmtXml
 
 READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-abstract]
     Labels,

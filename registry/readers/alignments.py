@@ -16,9 +16,8 @@ from typing import Any, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.parsing.bounds import ONE_ROW
 from registry.readers.parsing.delimited import FEW_CELLS, split, words
-from registry.readers.parsing.document import Document
+from registry.readers.parsing.document import ONE_ROW, Document
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 

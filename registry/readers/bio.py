@@ -1,25 +1,312 @@
 """CoNLL columns with one tag per token, in a scheme of the IOB family: sentences are items, spans their answers.
 
-How lines are cut into sentences is in `parsing.tagged_blocks`; here their tags become spans.
+`Layout` cuts lines into blocks, `Bio` turns the tags of a block into spans. With `boundaries = "gold"` the text of a
+submission is cut into the gold's items (`recut`), whatever the submission's own lines say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
-from itertools import pairwise
-from typing import Any, Literal
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
+from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
-from registry.readers.names import SpanReader
-from registry.readers.parsing.bounds import ONE_ROW
-from registry.readers.parsing.by_order import moved, recut, runs
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.tagged_blocks import Block, Layout, Row
-from registry.readers.parsing.tags import suggest_tag
+from registry.readers.base import SpanReader
+from registry.readers.parsing.delimited import Separator, read_header, split
+from registry.readers.parsing.document import ONE_ROW, Document
 from registry.values import TERSE
+
+_TAG = re.compile(r"O|[BIESLU]-.+")
+_PREFIXED = re.compile(r"([BIESLUM])([-_:./]?)(\S*)", re.IGNORECASE)
+_SUFFIXED = re.compile(r"(\S*[^-_:./\s])[-_:./]([BIESLUM])", re.IGNORECASE)
+_SEPARATED = re.compile(r"[-_:./]")
+
+
+def is_tag(tag: str) -> bool:
+    """Say whether a tag is O, or a prefix of IOB2, BIOES or BILOU, a hyphen and a type."""
+    return _TAG.fullmatch(tag) is not None
+
+
+def suggest_tag(tag: str) -> str | None:
+    """Say what to write instead of a tag that is neither O nor a prefix, a hyphen and a type; None if unknown.
+
+    >>> suggest_tag("I_PER"), suggest_tag("PER-B"), suggest_tag("b-per"), suggest_tag("M-PER")
+    ("write 'I-PER'", "write 'B-PER'", "write 'B-per'", "write 'I-PER'")
+    >>> suggest_tag("B"), suggest_tag("o"), suggest_tag("[CLS]")
+    ("its type is missing: write 'B-X', with the same X everywhere", "write 'O'", None)
+    """
+    if tag in ("o", "0"):
+        return "write 'O'"
+    if (found := _PREFIXED.fullmatch(tag)) and (found[2] or not found[3]):
+        if not found[3]:
+            return f"its type is missing: write {_tag(found[1], 'X')!r}, with the same X everywhere"
+        better = _tag(found[1], found[3])
+        return f"write {better!r}" if better != tag else None  # else it is a tag of another scheme
+    if (found := _SUFFIXED.fullmatch(tag)) and _SEPARATED.search(tag):
+        return f"write {_tag(found[2], found[1])!r}"
+    return None
+
+
+def _tag(prefix: str, type_: str) -> str:
+    return f"{prefix.upper().replace('M', 'I')}-{type_}"
+
+
+Row = tuple[int, str, str]  # line, token, tag
+
+_NAME = re.compile(r"[\w.-]+")
+_ANY_NAME = re.compile(r"[\w.:-]+(?: [\w.:-]+)*")
+_PLAIN_TAG = re.compile(r"[BIESLU]-.+")
+_PLACE = re.compile(r"-?[1-9][0-9]{0,3}")
+
+
+class Block(NamedTuple):
+    """A sentence or document: its attributes, its rows, and at which of these (but for the first) sentences begin."""
+
+    attributes: dict[str, str]
+    rows: list[Row]
+    begins: list[int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How tagged text is written; see `readers.bio.Bio`, whose options these are."""
+
+    columns: Sequence[str]
+    token: str
+    label: str
+    separator: Separator
+    header: bool
+    comment: str | None
+    comments: str
+    id: str
+    docstart: str | None
+    document: str | None
+    sentence_end: tuple[str, ...]
+    whole_documents: bool
+    outside: tuple[str, ...]
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns of the tag, of what ends sentences, and of the token, as far as there are such."""
+        return (self.label, *self.sentence_end[:1], *([self.token] if self.token else []))
+
+    def blocks(self, document: Document) -> Iterator[Block]:
+        """Give the sentences of a file, or its documents where these are the items."""
+        reading = _Reading(self, document, () if self.header else tuple(self.columns))
+        for number, line in document.lines():
+            reading.line(number, line)
+            if reading.done:
+                yield from reading.done
+                reading.done.clear()
+        reading.end_block()
+        yield from reading.done
+
+    def place(self, name: str, columns: Sequence[str]) -> int:
+        """Where a column is, given by its name or its number: from 1, or from -1 for the last one."""
+        if name in columns or not _PLACE.fullmatch(name):
+            return columns.index(name)
+        return int(name) - (int(name) > 0)
+
+
+@dataclass
+class _Reading:
+    """A file that is being read: what is known at a line, the block that it belongs to, and those that are `done`."""
+
+    layout: Layout
+    document: Document
+    columns: tuple[str, ...]
+    places: list[int] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)  # by comments since the last row
+    of_document: dict[str, str] = field(default_factory=dict)
+    of_sentence: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    begins: list[int] = field(default_factory=list)
+    is_start: bool = True  # of a sentence
+    done: list[Block] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)  # each word is kept once
+
+    def line(self, number: int, line: str) -> None:
+        """Take the next line."""
+        of = self.layout
+        if not line.strip():
+            self._new_document()
+            self._end_sentence()
+            self.told = {}
+            return
+        if of.docstart and self.is_start and line.startswith(of.docstart):
+            self.end_block()
+            self.of_document = {"document": str(int(self.of_document.get("document", "0")) + 1)}
+            return
+        cells = split(line, of.separator)
+        if of.header and not self.columns:
+            if not self._is_comment(number, line, cells):
+                self.columns = read_header(cells, [name for name in of.wanted if not _PLACE.fullmatch(name)],
+                                           self.document, number)
+            return
+        if self._is_comment(number, line, cells):
+            return
+        if self.told:
+            self._new_document()
+        self._row(number, cells)
+        if of.sentence_end and len(cells) == len(self.columns) and (
+                of.sentence_end[1] in cells[self._places()[1]].split("|")):
+            self._end_sentence()
+
+    def end_block(self) -> None:
+        """Make the rows that were read a block."""
+        self.is_start = True
+        if self.rows:
+            self.done.append(Block(self.of_document | self.of_sentence, self.rows, self.begins))
+            self.rows, self.begins = [], []
+
+    def _is_comment(self, number: int, line: str, cells: list[str]) -> bool:
+        """Whether a line is a comment; what it says of the text that follows is kept."""
+        of = self.layout
+        if not of.comment or not line.startswith(of.comment):
+            return False
+        anywhere = of.comments == "anywhere"
+        if self._is_tagged(cells) if anywhere else not self.is_start:
+            return False
+        text = line.removeprefix(of.comment)
+        name, equals, value = text.partition("=")
+        if anywhere and not (equals and _ANY_NAME.fullmatch(name.strip())):
+            for part in text.split("\t"):
+                self._spoken(part.strip())
+            is_told = True
+        elif is_told := bool(equals and (_ANY_NAME if anywhere else _NAME).fullmatch(name.strip())):
+            self.told[name.strip()] = value.strip()
+        if not self.told.get(of.id, "_"):
+            raise self.document.error(f"{of.id} is empty; give the sentence a name, or leave out the comment", number)
+        return is_told or len(cells) != len(self.columns)
+
+    def _is_tagged(self, cells: list[str]) -> bool:
+        """Whether a line has all columns, and a tag where one belongs: the token may be what comments begin with."""
+        if not self.columns or len(cells) != len(self.columns):
+            return False
+        tag = cells[self._places()[0]]
+        return tag in self.layout.outside or _PLAIN_TAG.fullmatch(tag) is not None
+
+    def _spoken(self, part: str) -> None:
+        """Keep what a part of a comment says, `key = value`, or `key value` of what names a sentence or document."""
+        name, equals, value = (text.strip() for text in part.partition("="))
+        if equals and _ANY_NAME.fullmatch(name):
+            self.told[name] = value
+            return
+        for known in (self.layout.id, self.layout.document):
+            if known and part.startswith(f"{known} ") and len(words := part.removeprefix(known).split()) == 1:
+                self.told[known] = words[0]
+
+    def _row(self, number: int, cells: list[str]) -> None:
+        if self.is_start:
+            if self.rows:
+                self.begins.append(len(self.rows))
+            else:
+                self.of_sentence = self.told
+            self.is_start = False
+        if self.told:
+            self.told = {}
+        if not self.columns:
+            self.columns = tuple(map(str, range(1, len(cells) + 1)))
+        if len(cells) == len(self.columns):
+            places = self.places or self._places()
+            token, tag = cells[places[-1]] if self.layout.token else "", cells[places[0]]
+            wrong = "" if tag and (token or not self.layout.token) else f"the {'token' if tag else 'tag'} is empty"
+        else:
+            token, tag = cells[0] if self.layout.token else "", ""
+            wrong = (f"{counted(len(cells), 'column')} where {counted(len(self.columns), 'is', 'are')} expected "
+                     f"({', '.join(self.columns)}; separator {self.layout.separator})")
+        if wrong:
+            self.document.refuse(wrong, number)
+        self.rows.append((number, self.words.setdefault(token, token),
+                          "O" if tag in self.layout.outside or not tag else tag))
+
+    def _places(self) -> list[int]:
+        """Where the columns are that are wanted."""
+        if not self.places:
+            wanted = self.layout.wanted
+            self.places = [self.layout.place(name, self.columns) for name in wanted]
+            for name, at in zip(wanted, self.places, strict=True):
+                if not -len(self.columns) <= at < len(self.columns):
+                    raise self.document.error(f"no column {name} of {len(self.columns)}; "
+                                              f"{suggest(name, self.columns)}", 1 + self.document.skip)
+        return self.places
+
+    def _new_document(self) -> None:
+        """Begin a document where comments name one."""
+        name, told = self.layout.document, self.told
+        if name and name in told:
+            self.end_block()
+            self.of_document = {key: value for key, value in told.items() if key != self.layout.id or key == name}
+            self.of_document["document"] = told[name]
+            self.told = {key: value for key, value in told.items() if key not in self.of_document}
+
+    def _end_sentence(self) -> None:
+        self.is_start = True
+        if not self.layout.whole_documents:
+            self.end_block()
+
+
+def moved(span: Span, by: int) -> Span:
+    """A span so many tokens further on."""
+    return Span(span.start + by, span.end + by, span.type)
+
+
+def runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
+    """Give the runs of lines of a file's rows; spans are given by their places among all rows."""
+    firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
+    within: list[list[Span]] = [[] for _ in firsts]
+    for span in spans:
+        n = bisect_right(firsts, span.start) - 1
+        within[n].append(moved(span, -firsts[n]))
+    for n, (first, end) in enumerate(pairwise([*firsts, len(rows)])):
+        tokens = tuple(token for _, token, _ in rows[first:end])
+        yield Answer(str(n + 1), Tagged(tokens, frozenset(within[n])), rows[first][0])
+
+
+def recut(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
+    """Give the answer to each item of tagged text, of answers that `runs` has given.
+
+    Args:
+        items: The gold's, in the order of its text.
+        answers: A submission's, in the order of its file.
+        path: Of that file.
+        divide: A span that lies in two items is one in each of them; else it is refused.
+
+    Raises:
+        InputError: There are not as many tokens as in the gold, or a span lies in two items.
+    """
+    tokens = list(chain.from_iterable(answer.value.tokens for answer in answers))
+    lines = [answer.line + n for answer in answers for n in range(len(answer.value.tokens))]
+    expected = [(item, token) for item in items for token in item.gold.tokens]
+    if len(tokens) != len(expected):
+        at = next((n for n, (token, (_, other)) in enumerate(zip(tokens, expected, strict=False)) if token != other),
+                  min(len(tokens), len(expected)))
+        where = f", and from here on another text, as of item {expected[at][0].key!r}" if at < len(expected) else ""
+        raise InputError(f"{counted(len(tokens), 'token')} where the gold has {len(expected)}{where}; every token "
+                         "needs its line", path=path, line=lines[min(at, len(lines) - 1)], category="text")
+    starts = [0, *accumulate(len(item.gold.tokens) for item in items)]
+    found: list[list[Span]] = [[] for _ in items]
+    firsts = [0, *accumulate(len(answer.value.tokens) for answer in answers)]
+    for first, answer in zip(firsts, answers, strict=False):
+        for span in answer.value.spans:
+            start, end = first + span.start, first + span.end
+            n = bisect_right(starts, start) - 1
+            if end > starts[n + 1] and not divide:
+                raise InputError(f"a span of type {span.type!r} goes on beyond the end of the gold's item "
+                                 f"{items[n].key!r}; invalid_tags = \"begin\" divides it", path=path,
+                                 line=lines[start], category="tag")
+            while start < end:
+                part = min(end, starts[n + 1])
+                found[n].append(Span(start - starts[n], part - starts[n], span.type))
+                start, n = part, n + 1
+    return [Answer(item.key, Tagged(tuple(tokens[start:end]), frozenset(spans)), lines[start])
+            for item, spans, start, end in zip(items, found, starts, starts[1:], strict=False)]
+
 
 _REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
 

@@ -9,18 +9,14 @@ from functools import cached_property
 from itertools import chain, count
 from typing import Any, ClassVar, Literal
 
-from registry.columns import AnswerColumns
-from registry.errors import InputError, suggest
+from registry.columns import AnswerColumns, Rows
+from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item
-from registry.readers.names import NamedReader, by_case
-from registry.readers.parsing.bounds import ONE_ROW
-from registry.readers.parsing.by_order import as_items
-from registry.readers.parsing.characters import unprintable
+from registry.readers.base import NamedReader, by_case
 from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, split, unquoted
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
-from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.table_columns import Syntax, rows_of
+from registry.readers.parsing.document import ONE_ROW, Document, unprintable
+from registry.readers.parsing.fast_tables import Syntax, parquet_rows, rows_of
+from registry.readers.parsing.json_values import ABSENT, at_path, json_entries, json_rows, no_column
 from registry.readers.tables import as_text, columns_expected, delimited_rows, shown, text_columns
 from registry.values import TERSE
 
@@ -291,3 +287,19 @@ def _text(value: Any, key: str) -> str:
     if (text := as_text(value)) is None:
         raise ValueError(f"{key!r} is {shown(value)}; expected text, a whole number, true or false")
     return text
+
+
+def as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
+    """Give numbered rows the items in whose order they are; blank rows at the end are none.
+
+    Raises:
+        InputError: They are not as many; `path` is the submission's file.
+    """
+    last = int(answers.given[-1]) + 1 if len(answers) else 0
+    lines = answers.rows.lines
+    n = len(lines) if len(lines) < len(items) else max(last, len(items))
+    if n != len(items):
+        raise InputError(f"{counted(n, 'row')} where the gold has {counted(len(items), 'item')}, which are in the same "
+                         "order: every item has its row, a blank one if it has no answer", path=path,
+                         line=lines[n - 1], category="order")
+    return replace(answers, rows=Rows(tuple(item.key for item in items), lines[:n]), values=answers.values[:n])

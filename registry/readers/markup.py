@@ -1,17 +1,20 @@
 """Test sets of translation in marked-up files: sources, references and hypotheses by document and segment.
 
-What the formats have in common: which reference and which system of a file are meant, and how items are made of them.
-A segment is known by its document and its id in it; the document and what the file says of it are item attributes.
+A segment is identified by its document and its id in the document; attributes of the document are item attributes.
+`Sgml` reads the files of NIST and, until 2020, WMT. They are often not well-formed, so only known tags are interpreted.
+`WmtXml` reads WMT's files since 2021, which hold all systems.
 """
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+from xml.parsers import expat
 
-from registry.errors import suggest
+from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.parsing.document import Document
@@ -128,3 +131,214 @@ class MarkupReader(SegmentReader):
                     if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, firsts)}")
             raise document.error(what, list(firsts.values())[-1])
         return found
+
+
+_SGML_SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
+_TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|seg)\b([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
+_ENTITY = re.compile(r"&(lt|gt|quot|apos|amp);")
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
+
+
+class Sgml(MarkupReader):
+    """A `<srcset>`, `<refset>` or `<tstset>` of `<doc docid="d" sysid="x">` elements of `<seg id="1">`, in any case.
+
+    The attribute `sysid` names the translator or the system. The document's other attributes (genre, origlang) are
+    attributes of its items. Of entities the five of XML are replaced, others are text.
+    """
+
+    name = "sgml"
+
+    def segments(self, document: Document) -> Iterator[Segment]:
+        return _SgmlParsing(document).segments()
+
+
+class _SgmlParsing:
+    """The state of one pass over a file: what the line that is read stands in."""
+
+    def __init__(self, document: Document) -> None:
+        self._document, self._number = document, 0
+        self._side: Side | None = None
+        self._of_set: dict[str, str] = {}
+        self._of_document: dict[str, str] | None = None
+        self._of_items: dict[str, str] = {}
+        self._segment: tuple[str, int] | None = None  # its id and line, while it is open
+        self._text: list[str] = []
+
+    def segments(self) -> Iterator[Segment]:
+        for number, line in self._document.lines():
+            self._number, at = number, 0
+            for tag in _TAG.finditer(line):
+                if self._segment is None:
+                    self._begin(tag, ends=bool(tag[1]))
+                else:
+                    yield self._ended(self._segment, tag, line[at:tag.start()])
+                    self._segment = None
+                at = tag.end()
+            if self._segment is not None:
+                self._text.append(line[at:] + "\n")
+        if self._segment is not None:
+            raise self._wrong(f"the segment of line {self._segment[1]} does not end")
+
+    def _ended(self, segment: tuple[str, int], tag: re.Match[str], text: str) -> Segment:
+        if not (tag[1] and tag[2].lower() == "seg"):
+            raise self._wrong(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
+        assert self._side is not None
+        assert self._of_document is not None
+        unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join((*self._text, text)))
+        return Segment(self._side, self._of_document.get("sysid", ""), segment[0], plain(unescaped), segment[1],
+                       self._of_items)
+
+    def _begin(self, tag: re.Match[str], *, ends: bool) -> None:
+        """Take note of a tag outside of segments."""
+        name = tag[2].lower()
+        if name in _SGML_SIDES:
+            self._side, self._of_set = (None, {}) if ends else (_SGML_SIDES[name], _by(tag[3]))
+            self._of_document = None
+        elif name == "doc":
+            opened = self._of_document = None if ends else {**self._of_set, **_attributes(tag[3])}
+            if self._side is None or (opened is not None and not opened.get("docid")):
+                raise self._wrong(f"{tag[0][:60]} outside of any set, or without docid")
+            self._of_items = {} if opened is None else _of_items(opened)
+        elif ends or self._of_document is None or self._side is None:
+            raise self._wrong(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
+        else:
+            self._segment, self._text = (_attributes(tag[3]).get("id", ""), self._number), []
+            if not self._segment[0]:
+                raise self._wrong("<seg> has no id")
+
+    def _wrong(self, message: str) -> InputError:
+        return self._document.error(message, self._number)
+
+
+def _by(written: str) -> dict[str, str]:
+    """Whose a whole set is, which a document may say otherwise."""
+    return {name: value for name, value in _attributes(written).items() if name == "sysid"}
+
+
+def _of_items(of_document: dict[str, str]) -> dict[str, str]:
+    """The attributes of a document's items."""
+    of = {name: value for name, value in of_document.items() if name not in ("docid", "sysid") and value}
+    return {**of, "document": of_document["docid"]}
+
+
+def _attributes(written: str) -> dict[str, str]:
+    found = {name.lower(): (double or single or bare).strip()
+             for name, double, single, bare in _ATTRIBUTE.findall(written)}
+    return {name: value for name, value in found.items() if value.isprintable()}
+
+
+_XML_SIDES: dict[str, tuple[Side, str]] = {
+    "src": ("source", "translator"), "ref": ("reference", "translator"), "hyp": ("system", "system")}
+_ALLOWED = {  # what may stand in what
+    "dataset": (None,), "collection": ("dataset",), "doc": ("dataset", "collection"), "src": ("doc",), "ref": ("doc",),
+    "hyp": ("doc",), "p": tuple(_XML_SIDES), "seg": ("p", *_XML_SIDES)}
+
+
+class WmtXml(MarkupReader):
+    """`<doc>` elements with their `<src>`, `<ref translator="A">` and `<hyp system="X">`, each of `<seg id="1">`.
+
+    The document's attributes (origlang, domain, ...) and the `collection` it is in are attributes of its items.
+
+    Attributes:
+        collections: If given, documents of other collections are passed over.
+        testsuites: False passes over documents with an attribute `testsuite`, which mostly have no reference.
+    """
+
+    name = "wmt-xml"
+
+    collections: tuple[str, ...] = ()
+    testsuites: bool = True
+
+    def segments(self, document: Document) -> Iterator[Segment]:
+        parsing = _XmlParsing(document)
+        for segment in parsing.segments():
+            if self.collections and segment.attributes.get("collection") not in self.collections:
+                continue
+            if self.testsuites or "testsuite" not in segment.attributes:
+                yield segment
+
+
+class _XmlParsing:
+    """The state of one pass over a file; no entity is expanded, and nothing is read that the file refers to."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._open: list[tuple[str, dict[str, str]]] = []
+        self._text: list[str] = []
+        self._number = self._line = 0  # of the file's lines; XML also counts lone carriage returns
+        self._of_document: dict[str, str] = {}
+        self._found: list[Segment] = []
+        self._parser = expat.ParserCreate("utf-8")
+        self._parser.buffer_text = True
+        self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self._parser.XmlDeclHandler = self._declaration
+        self._parser.EntityDeclHandler = self._entity
+        self._parser.ExternalEntityRefHandler = self._entity
+        self._parser.SkippedEntityHandler = self._entity
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+
+    def segments(self) -> Iterator[Segment]:
+        try:
+            for number, line in self._document.lines():
+                self._number = number
+                self._parser.Parse(line, False)
+                self._parser.Parse("\n", False)
+                yield from self._found
+                self._found.clear()
+            self._parser.Parse("", True)
+        except expat.ExpatError as error:
+            raise self._wrong(f"not XML: {expat.ErrorString(error.code)}") from None
+
+    def _wrong(self, message: str) -> InputError:
+        return self._document.error(message, self._number)
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
+        if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
+            raise self._wrong(f"the file says that it is {encoding}; save it as UTF-8, and let it say so")
+
+    def _entity(self, *_: Any) -> int:
+        raise self._wrong("an entity is declared or referred to, which is not read; write the text itself")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        inside = self._open[-1][0] if self._open else None
+        if name not in _ALLOWED:
+            raise self._wrong(f"unknown element <{name[:40]}>")
+        if inside not in _ALLOWED[name]:
+            raise self._wrong(f"<{name}> in <{inside}>" if inside else f"<{name}> where <dataset> is expected")
+        if name in ("doc", "seg") and not attributes.get("id", "").strip():
+            raise self._wrong(f"<{name}> has no id")
+        if not "".join(attributes.values()).isprintable():
+            raise self._wrong(f"a control or invisible character in an attribute of <{name}>")
+        self._open.append((name, attributes))
+        if name == "doc":
+            self._of_document = self._attributes()
+        elif name == "seg":
+            self._text, self._line = [], self._number
+
+    def _characters(self, text: str) -> None:
+        if not self._open:
+            return
+        if self._open[-1][0] == "seg":
+            self._text.append(text)
+        elif text.strip():
+            raise self._wrong(f"text outside of any <seg>: {text.strip()[:40]!r}")
+
+    def _end(self, name: str) -> None:
+        _, attributes = self._open.pop()
+        above = dict(self._open)
+        if name != "seg":
+            return
+        element = next(known for known in _XML_SIDES if known in above)
+        side, names = _XML_SIDES[element]
+        self._found.append(Segment(side, above[element].get(names, ""), attributes["id"].strip(),
+                                   plain("".join(self._text)), self._line, self._of_document))
+
+    def _attributes(self) -> dict[str, str]:
+        """Those of the document that was opened last, one mapping for all its segments."""
+        opened = dict(self._open)
+        of = {name: value for name, value in opened["doc"].items() if name != "id" and value}
+        collection = opened.get("collection", {}).get("id", "")
+        return {**of, **({"collection": collection} if collection else {}), "document": opened["doc"]["id"].strip()}

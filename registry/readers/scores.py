@@ -1,20 +1,28 @@
-"""Scores of items that were computed elsewhere: one number for each item, or the several that a formula needs."""
+"""Numbers per item that another program computed: scores, statistics, judgments, log-probabilities.
+
+`Mtme` reads scores in the files of mt-metrics-eval: human scores are the gold, metrics' scores are submissions.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from registry.columns import AnswerColumns, Rows, StatisticColumns
-from registry.errors import InputError
+from registry.errors import InputError, counted
+from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
-from registry.readers.parsing.document import Document
-from registry.readers.tables import Row, TableReader, numbers_of
+from registry.readers.base import Reader
+from registry.readers.parsing.delimited import FEW_CELLS, split
+from registry.readers.parsing.document import Document, invisible
+from registry.readers.segments import read_attributes
+from registry.readers.tables import Row, TableReader, as_number, is_unscored, numbers_of, shown
 
 
 class Scores(TableReader):
@@ -125,3 +133,248 @@ def _items(reader: Scores | Statistics, document: Document, columns: Sequence[st
 
 def _rows(found: Sequence[tuple[Row, Any]]) -> Rows:
     return Rows(tuple(row.key for row, _ in found), [row.line for row, _ in found])
+
+
+LEAST_PROBABILITY = 1e-3  # below it, sums of what items stand for would not be exact
+
+
+class Judged(TableReader):
+    """A judge's score of every item, and people's score of some, in two columns of a system's file.
+
+    What people did not look at must be so by chance: the mean of the others is corrected by what they say of these. The
+    gold lists the items, and where some had a better chance than others the probability of each.
+
+    Attributes:
+        drawn: How the items that people looked at were drawn: at `random`, all alike, or each with its `probability`.
+        judge: The column that holds the judge's scores.
+        human: The column that holds people's, empty where they did not look.
+        probability: The column of the gold that holds the probabilities, above 0 and at most 1.
+    """
+
+    name: ClassVar[str] = "judged"
+    gives: ClassVar[str] = "judged"
+    absent: ClassVar[str] = "there is no score of it"
+
+    drawn: Literal["random", "probability"] = field(kw_only=True)
+    judge: str = "judge"
+    human: str = "human"
+    probability: str = "probability"
+
+    def offers(self) -> tuple[str, ...]:
+        """Nothing that metrics ask for by name."""
+        return ()
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the items, with the probability of each where they were not all alike (else None)."""
+        wanted = (self.probability,) if self.drawn == "probability" else ()
+
+        def probability(row: Row) -> float | None:
+            if not wanted:
+                return None
+            found = self.required(row.cells[0], self.probability, row)
+            if not LEAST_PROBABILITY <= found <= 1:
+                raise row.error(f"{self.probability!r} is {found:g}; expected a probability from {LEAST_PROBABILITY:g} "
+                                "to 1: leave out items that nobody could have looked at")
+            return found
+
+        return [Item(row.key, found, row.attributes, row.line)
+                for row, found in self.parsed(documents["gold"], wanted, probability, self.attributes)]
+
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
+        """Read a system's scores: the judge's, and people's where there is one."""
+        def scores(row: Row) -> dict[str, float]:
+            judge, human = (self.number(cell, column, row)
+                            for cell, column in zip(row.cells, (self.judge, self.human), strict=True))
+            if judge is None and human is not None:
+                raise row.error(f"{self.judge!r} is not there, while {self.human!r} is: the judge has to score every "
+                                "item")
+            return {name: score for name, score in (("judge", judge), ("human", human)) if score is not None}
+
+        return [Answer(row.key, found, row.line)
+                for row, found in self.parsed(document, (self.judge, self.human), scores) if found]
+
+    def content(self, value: Any) -> Any:
+        """Name and number of each score; the gold's probability."""
+        return numbers_of(value) if isinstance(value, Mapping) else value
+
+
+_NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
+
+
+class LogProbabilities(TableReader):
+    """The log-probabilities of all tokens of an item in one cell: a list, or in delimited text numbers and blanks.
+
+    What is kept of an item is their sum, in nats, and how many they are.
+
+    Attributes:
+        base: Of the logarithms: `"e"`, `2` or `10`; it is declared and never guessed.
+        logprobs: The column that holds them.
+        text: The column of the gold that holds the item's text; its characters (Unicode code points) are counted.
+    """
+
+    name = "logprobs"
+    gives = "logprob"
+    absent = "there are no log-probabilities of it"
+
+    base: Literal["e", 2, 10] = field(kw_only=True)
+    logprobs: str = "logprobs"
+    text: str | None = None
+
+    def offers(self) -> tuple[str, ...]:
+        return () if self.text is None else ("text",)
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the items, with the number of characters of their texts where the option `text` says where they are."""
+        column = self.text
+
+        def characters(row: Row) -> int | None:
+            if column is None:
+                return None
+            (text,) = row.cells
+            if not (isinstance(text, str) and text):
+                raise row.error(f"{column!r} is not a text")
+            return len(text)
+
+        return [Item(row.key, n, row.attributes, row.line) for row, n in self.parsed(
+            documents["gold"], () if column is None else (column,), characters, self.attributes)]
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        """Read (sum, number) of every item's log-probabilities."""
+        return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
+                for row, values in self.parsed(document, (self.logprobs,), self._values) if values is not None]
+
+    def _values(self, row: Row) -> list[float] | None:
+        (cell,) = row.cells
+        if is_unscored(cell, self.unscored):
+            return None
+        given = cell.split() if self.syntax == "delimited" else cell
+        if not isinstance(given, list) or not given:
+            raise row.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
+        values = [as_number(one, text=self.syntax == "delimited") for one in given]
+        for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
+            if not -LARGEST_OTHER < value <= 0:
+                raise row.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, "
+                                "above -2^42 (leave out tokens that the model gives none)")
+        return values
+
+
+_NO_SCORE = "None"
+_OWN = {"seg": ("system", "segment"), "doc": ("system", "position"), "domain": ("domain", "system"), "sys": ("system",)}
+
+
+class Score(NamedTuple):
+    """One line: where it stands, what it scores, by the names of `_OWN`, and the score, if there is one."""
+
+    line: int
+    of: tuple[str, ...]
+    value: float | None
+
+
+class Mtme(Reader):
+    """One score per line, `SYSTEM SCORE`: those of a system's segments stand together, in the order of the test set.
+
+    What is evaluated here are metrics, so that items are what they score: translations of segments by systems, each
+    called `SYSTEM SEGMENT` (counted from 1). Those that nobody judged (`None`) are no items, and what a metric says of
+    them is passed over.
+
+    Attributes:
+        level: What a score is of: a segment (`seg`), a document (`doc`), a `domain` (`DOMAIN SYSTEM SCORE`) or a whole
+            system (`sys`).
+        exclude: Systems that are passed over, such as references that were judged as if they were systems'.
+        length: How many segments or documents every system has, where that is to be checked in all files.
+        attributes: The names of the tab-separated columns in the test set's `attributes` file, one line per segment.
+
+    Source: https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
+    """
+
+    name = "mtme"
+    gives = "score"
+    absent = "there is no score of it"
+    takes_more_files = True
+
+    level: Literal["seg", "doc", "domain", "sys"] = "seg"
+    exclude: tuple[str, ...] = ()
+    length: int | None = None
+    attributes: tuple[str, ...] = ("domain", "document")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(names := self.attributes + _OWN["seg"])) < len(names):
+            raise InputError(f"option 'attributes' of mtme names a column twice, 'system' or 'segment': "
+                             f"{', '.join(self.attributes)}")
+        if self.length is not None and (self.length < 1 or self.level not in ("seg", "doc")):
+            raise InputError('option \'length\' of mtme is how many scores each system has at level "seg" or "doc"')
+
+    @property
+    def ignores_others(self) -> bool:
+        """Metrics score what nobody judged."""
+        return True
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read what was judged, with the attributes of its segments."""
+        document = documents["gold"]
+        if other := documents.keys() - {"gold", "attributes"}:
+            raise documents[min(other)].error("scores have neither references nor a source; leave both out")
+        scores = list(self._scores(document))
+        if all(score.value is None for score in scores):
+            document.report_empty("score")
+        of_segments: dict[str, dict[str, str]] = {}
+        if "attributes" in documents:
+            if self.level != "seg":
+                raise documents["attributes"].error(
+                    f'attributes are those of segments, and scores those of level "{self.level}"; leave attributes out')
+            n = self.length or max((int(score.of[1]) for score in scores), default=0)
+            of_segments = {str(number): attributes for number, attributes in enumerate(
+                read_attributes(documents["attributes"], self.attributes, n), 1)}
+        return [Item(" ".join(score.of), score.value, dict(zip(_OWN[self.level], score.of, strict=True))
+                     | of_segments.get(score.of[-1], {}), score.line) for score in scores if score.value is not None]
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        return [Answer(" ".join(score.of), score.value, score.line)
+                for score in self._scores(document) if score.value is not None]
+
+    def _scores(self, document: Document) -> Iterator[Score]:
+        """Read every line, with the segments or documents counted; all systems must have as many."""
+        numbered = self.level in ("seg", "doc")
+        counts: Counter[str] = Counter()
+        last, system = {}, ""
+        for line, names, value in self._lines(document):
+            if numbered:
+                if names[-1] != system and names[-1] in counts:
+                    document.refuse(f"the scores of system {names[-1]!r} do not stand together; mend the order of the "
+                                    "lines", line)
+                (system,) = names
+                counts[system] += 1
+                last[system] = line
+                names = (system, str(counts[system]))
+            yield Score(line, names, value)
+        expected = self.length or (Counter(counts.values()).most_common(1)[0][0] if counts else 0)
+        for system, n in counts.items():
+            if n != expected:
+                where = "as option 'length' says" if self.length else "as others have"
+                document.refuse(f"{counted(n, 'score')} of system {system!r}, and not {expected}, {where}: which ones "
+                                "are lacking or too many cannot be told", last[system])
+
+    def _lines(self, document: Document) -> Iterator[tuple[int, tuple[str, ...], float | None]]:
+        of = ("DOMAIN", "SYSTEM") if self.level == "domain" else ("SYSTEM",)
+        none = True
+        for number, line in document.lines():
+            cells = split(line, "whitespace", FEW_CELLS)
+            if not cells:
+                continue
+            none = False
+            *names, score = cells
+            value = None if score == _NO_SCORE else as_number(score, text=True)
+            wrong = ""
+            if len(names) != len(of):
+                wrong = f"{counted(len(cells), 'column')} where {len(of) + 1} are expected ({' '.join(of)} SCORE)"
+            elif value is not None and not math.isfinite(value):
+                wrong = f"the score is {score[:40]!r}; expected a finite number, or None where there is none"
+            elif not line.replace("\t", "").isprintable():
+                wrong = invisible(line.replace("\t", ""))
+            if wrong:
+                document.refuse(wrong, number)
+            elif names[-1] not in self.exclude:
+                yield number, tuple(names), value
+        if none:
+            document.report_empty("score")

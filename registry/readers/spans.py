@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
-from registry.readers.names import SpanReader
-from registry.readers.parsing.bounds import MANY_ROWS
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import ABSENT, at_path, no_column
+from registry.readers.base import SpanReader
+from registry.readers.parsing.document import MANY_ROWS, Document
+from registry.readers.parsing.json_values import ABSENT, at_path, no_column
 from registry.readers.tables import Row, TableReader, as_number, as_text, is_unscored, shown
 from registry.values import TERSE
 

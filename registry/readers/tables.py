@@ -17,21 +17,18 @@ from uuid import UUID
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
-from registry.readers.parsing.bounds import ONE_ROW
-from registry.readers.parsing.characters import invisible
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import (
+from registry.readers.parsing.document import ONE_ROW, Document, invisible
+from registry.readers.parsing.fast_tables import NUMBER, Layout, Syntax, Table, numbers_in, parquet_rows, read_at_once
+from registry.readers.parsing.json_values import (
     ABSENT,
     at_path,
     column_at_path,
+    json_columns,
     json_entries,
     json_rows,
     no_column,
 )
-from registry.readers.parsing.json_lines import json_columns
-from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.table_columns import NUMBER, Layout, Syntax, Table, numbers_in, read_at_once
 
 _TRUTHS = {"true": True, "false": False}  # as text has them
 _NUMBER = re.compile(NUMBER)

@@ -27,9 +27,8 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import FEW_CELLS, even_columns, split
-from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.problems import Problems
+from registry.readers.parsing.document import Document, Problems
+from registry.readers.parsing.json_values import json_members
 from registry.readers.tables import as_number, shown
 from registry.values import TERSE
 

@@ -14,7 +14,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json
 from registry.significance import CORRECTIONS, rank
-from registry.significance.multiple.families import adjust_boards, chains_of
+from registry.significance.multiple import adjust_boards, chains_of
 from registry.store.statistics import fetch_columns
 
 Columns = Mapping[str, NDArray[Any]]

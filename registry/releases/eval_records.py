@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.files import new_folder, portable
-from registry.importers.every_eval_ever.record_format import LAYOUT, SAMPLES, SCHEMA, SUBMISSION, TASK, TEST_SET
+from registry.importers.every_eval_ever import LAYOUT, SAMPLES, SCHEMA, SUBMISSION, TASK, TEST_SET
 from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.leaderboards.snapshot import snapshot
 from registry.leaderboards.stored import BOARD_PAIRS
@@ -28,6 +28,7 @@ from registry.reports.exchange.eval_records import Described, aggregate_record, 
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.row_types import TaskRow
+from registry.submission_fields import SUBMISSION_FIELDS
 
 _SUBMISSIONS = """
     SELECT s.*, gold_revision_id FROM released_submission AS s JOIN released_gold USING (test_set)
@@ -130,6 +131,7 @@ def _declared(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric
 
 def _submission(of: Any, factors: Sequence[dict[str, str]]) -> dict[str, Any]:
     """What a task declares of a submission, as far as it is made again."""
-    return {"team": of.team, "system": of.system, "version": of.version, "kind": of.kind, "late": of.late,
-            "track": of.track, "missing": of.missing, "attributes": json.loads(of.attributes),
+    facts = {field.name: getattr(of, field.name) for field in SUBMISSION_FIELDS
+             if field.is_released and field.name != "digest"}
+    return {"team": of.team, "system": of.system, **facts, "attributes": json.loads(of.attributes),
             **({"factors": list(factors)} if factors else {})}

@@ -23,6 +23,7 @@ from registry.store import models
 from registry.store.files.failures import FAILURES, cause_of
 from registry.store.log.journal import append
 from registry.store.rows import driver_of, insert, insert_many, parquet_at
+from registry.submission_fields import SUBMISSION_FIELDS
 
 _WRONG = (  # what kinds of errors say of a table of a release
     (duckdb.BinderException, "its columns, or those of a table that it refers to, are not those of a release"),
@@ -61,6 +62,8 @@ def load(connection: Connection, folder: Path, told: dict[str, Any]) -> None:
     """
     statements = {path.stem.partition("_")[2]: path.read_text("utf-8")
                   for path in sorted((Path(__file__).parent / "loading").glob("*.sql"))}
+    statements["submissions"] = statements["submissions"].replace("{facts}", ", ".join(
+        field.column for field in SUBMISSION_FIELDS if field.is_released and field.name != "track"))
     statements |= {f"statistics_{family}": _statistics(family) for family in FAMILIES}
     if not (folder / "data" / "boards.parquet").is_file():
         raise InputError("is missing; every release has it", path=Path("data/boards.parquet"))

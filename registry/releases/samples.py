@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select
 from registry.arrays import Flags, Floats
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
-from registry.importers.every_eval_ever.record_format import (
+from registry.importers.every_eval_ever import (
     ANSWERS,
     ATTRIBUTES,
     GOLD,

@@ -15,10 +15,12 @@ from sqlalchemy import Connection
 from registry.errors import MismatchError
 from registry.families import FAMILIES
 from registry.leaderboards.stale import stale
+from registry.store import models
 from registry.store.files.failures import explaining
 from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
 from registry.store.views import View, described
+from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"
 OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
@@ -42,8 +44,8 @@ _SCOPE = """
         FROM task_metric WHERE task_id = {task} AND is_declared GROUP BY metric_id;
     CREATE TEMP TABLE released_submission AS
         SELECT DISTINCT b.test_set, team.name || '/' || system.name || '@' || s.version AS submission,
-            team.name AS team, system.name AS system, s.version, track.name AS track, s.kind, s.late, scoring.missing,
-            scoring.n_missing, s.attributes, s.digest, s.submission_id, standing.scoring_id,
+            team.name AS team, system.name AS system, track.name AS track, {facts}, scoring.n_missing, s.submission_id,
+            standing.scoring_id,
             (SELECT count(*) FROM submission_source AS of WHERE of.submission_id = s.submission_id) AS runs
         FROM standing
         JOIN released_board AS b USING (comparison_id)
@@ -70,6 +72,9 @@ _OF_STATISTICS = {
     "run": "of the system, from 0"}
 
 
+_FACTS = [field.name for field in SUBMISSION_FIELDS if field.is_released]
+
+
 class ReleasedTable(View):
     """One table: its name, what it is (`comment`), what its columns are, and the SELECT that gives its rows."""
 
@@ -90,10 +95,22 @@ TOTALS = ReleasedTable(
     ORDER BY test_set, metric, submission, run, position""")
 
 
+SUBMISSIONS = ReleasedTable(
+    "submissions", "The submissions that boards show.", {
+        "test_set": "what was answered", "submission": "team/system@version", "team": "the team's name",
+        "system": "the system's name", "track": "the track it competes in; NULL where the task has none",
+        **{name: str(models.submission.c[name].comment) for name in _FACTS if name != "track"},
+        "n_missing": "how many items have no answer, over all of its runs", "runs": "how many runs the system has"},
+    f"""
+    SELECT test_set, submission, team, system, {', '.join(_FACTS)}, n_missing, runs
+    FROM released_submission ORDER BY test_set, submission""")  # noqa: S608
+
+
 def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """The tables of a release, with what tells of single items or totals instead, and the one of submitted files."""
     found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
+    found.insert([table.name for table in found].index("remarks"), SUBMISSIONS)
     without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
     counted = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
     return [*(table for table in found if table.name not in without), *counted]
@@ -130,7 +147,8 @@ def choose(connection: Connection, task: TaskRow) -> None:
     Raises:
         MismatchError: There is no board, or boards rest on different golds.
     """
-    for statement in _SCOPE.format(task=task.task_id).split(";"):
+    facts = ", ".join(f"{'scoring' if name == 'missing' else 's'}.{name}" for name in _FACTS if name != "track")
+    for statement in _SCOPE.format(task=task.task_id, facts=facts).split(";"):
         connection.exec_driver_sql(statement)
     remedy = "`registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():

@@ -8,7 +8,7 @@ from registry.leaderboards.leaderboard import Leaderboard
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import HEADINGS, interval, rank_ranges, ruled
-from registry.significance.ranks.letter_display import name
+from registry.significance.ranks import name
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
 

@@ -8,7 +8,7 @@ from registry.errors import counted, listed
 from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.leaderboards.sentences import too_few_draws
 from registry.significance.base import Method
-from registry.significance.multiple.few_units import too_few_units
+from registry.significance.multiple import too_few_units
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
                             "asymptotic": "by a formula", "bound": "by a bound", "monte-carlo": "drawn"}

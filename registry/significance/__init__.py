@@ -25,7 +25,7 @@ from registry.parallel.execution import Execution
 from registry.significance.base import PairResult, Settings
 from registry.significance.correlations import COEFFICIENTS, PairMatrix
 from registry.significance.matrix import Matrix, StatisticMatrix
-from registry.significance.multiple.corrections import CORRECTIONS
+from registry.significance.multiple import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -35,7 +35,7 @@ from registry.significance.pairwise.matched import Bounded, MatchedT, McNemar, S
 from registry.significance.pairwise.permutation import Permutation, ResponsePermutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.ranks.ranks import Ranks, rank
+from registry.significance.ranks import Ranks, rank
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (

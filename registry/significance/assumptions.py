@@ -18,8 +18,7 @@ from registry.significance.cautions.judges import judged_items, n_telling
 from registry.significance.cautions.unlike_samples import outlying_runs
 from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed
 from registry.significance.correlations import PEARSON, PairMatrix
-from registry.significance.crossed.broken_levels import broken_levels
-from registry.significance.crossed.tables import numbers_of_levels
+from registry.significance.crossed import broken_levels, numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap

@@ -24,8 +24,7 @@ from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import difference_range
 from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
-from registry.significance.crossed.critical import reach
-from registry.significance.crossed.tables import crossing, crossing_refusal
+from registry.significance.crossed import crossing, crossing_refusal, reach
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
 from registry.significance.units import linearize

@@ -20,10 +20,9 @@ from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.unlike_samples import outlying_runs
 from registry.significance.cautions.weak_null import even_units, skewed
 from registry.significance.matrix import Matrix
-from registry.significance.multiple.corrections import draws_needed
-from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
-from registry.significance.ranks.rank_sets import LEAST_UNITS
+from registry.significance.rank_sets import LEAST_UNITS
 
 # items of a class, or clusters that have it, from which on the ranks of six systems are wrong on < 6 % of boards
 _OF_A_CLASS = 60

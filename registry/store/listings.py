@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from registry.submission_fields import SUBMISSION_FIELDS
+
 Listing = tuple[list[str], list[dict[str, Any]]]
 
 
@@ -26,19 +28,21 @@ def tasks(connection: Connection) -> Listing:
 
 def submissions(connection: Connection) -> Listing:
     """Every submission, with its full name as `id`; `ranked` tells whether it takes part now."""
-    return _select(connection, """
+    facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
+                      if field.is_declared and field.type not in ("id", "object"))
+    return _select(connection, f"""
         SELECT
             task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version
                 AS id,
             task.slug AS task, test_set.name AS test_set, team.name AS team, system.name AS system,
-            submission.version, track.name AS track, submission.kind, submission.withdrawn, submission.late,
+            submission.version, track.name AS track, {facts},
             submission_id IN (SELECT submission_id FROM ranked_submission) AS ranked,
             submission.created_at
         FROM submission
         JOIN system USING (system_id) JOIN team USING (team_id)
         JOIN test_set USING (test_set_id) JOIN task ON task.task_id = test_set.task_id
         LEFT JOIN track ON track.track_id = submission.track_id
-        ORDER BY submission_id""")
+        ORDER BY submission_id""")  # noqa: S608
 
 
 def teams(connection: Connection) -> Listing:

@@ -29,6 +29,7 @@ from sqlalchemy.types import TypeEngine
 
 from registry.families import FAMILIES
 from registry.store import comments
+from registry.submission_fields import SUBMISSION_FIELDS
 
 metadata = MetaData()
 
@@ -38,7 +39,7 @@ def _id(name: str) -> Column[int]:
 
 
 def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
-    """Columns of a type by their names, NOT NULL unless they are said to be."""
+    """Return a function that makes a column of a type from its name, NOT NULL by default."""
     return lambda name, *, null=False: Column(name, kind, nullable=null)
 
 
@@ -81,11 +82,11 @@ system = Table(
     "system", metadata, _id("system_id"), _int("team_id"), _text("name"), _text("pseudonym", null=True),
     UniqueConstraint("team_id", "name"),
 )
+_TYPES = {"id": _int, "flag": _flag, "time": _time}  # of facts about submissions; all others are texts
 submission = Table(
     "submission", metadata, _id("submission_id"), _int("test_set_id"), _int("system_id"),
-    _int("track_id", null=True), _text("version"), _text("kind"), _text("reader"), _text("missing"),
-    _flag("withdrawn"), _flag("late"), _text("attributes"), _text("digest"), _int("run_id"), _time("created_at"),
-    _text("declared", null=True), UniqueConstraint("test_set_id", "system_id", "version"),
+    *(_TYPES.get(field.type, _text)(field.column, null=field.is_optional) for field in SUBMISSION_FIELDS),
+    _int("run_id"), UniqueConstraint("test_set_id", "system_id", "version"),
 )
 # The files of a submission, one for each run of the system: its replicates, numbered from 0.
 submission_source = Table(

@@ -19,11 +19,17 @@ from registry.store import models
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class CatalogRow:
-    """A row of `table`; a subclass is a frozen dataclass of its columns, undecorated."""
+    """A row of `table`; a subclass is a frozen dataclass of its columns, undecorated.
+
+    A subclass that is defined with `whole=True` also has the columns that it does not name.
+    """
 
     table: ClassVar[Table]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, whole: bool = False) -> None:
+        if whole:
+            cls.__annotations__ |= {column.name: "Any" for column in cls.table.columns
+                                    if column.name not in cls.__annotations__}
         dataclass(frozen=True)(cls)
 
     @classmethod
@@ -78,8 +84,8 @@ class GoldRevisionRow(CatalogRow):
     reader: str
 
 
-class SubmissionRow(CatalogRow):
-    """A version of a system, submitted to a test set."""
+class SubmissionRow(CatalogRow, whole=True):
+    """A version of a system, submitted to a test set; facts that no code reads are columns without a type here."""
 
     table = models.submission
     submission_id: int

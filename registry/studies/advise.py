@@ -39,8 +39,8 @@ from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.judges import n_telling
 from registry.significance.cautions.weak_null import FEW_SKEWED
-from registry.significance.effects.normality import normality
-from registry.significance.multiple.few_units import too_few_units, units_needed
+from registry.significance.effects import normality
+from registry.significance.multiple import too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case

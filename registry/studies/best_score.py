@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.winner import winner_of
+from registry.significance.rank_sets import Influences, winner_of
 from registry.studies.study import Row
 
 _MANY_UNITS = 200  # of about equal weight, from which on the winner's interval was seen to hold (docs/studies.md)

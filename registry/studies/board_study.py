@@ -19,7 +19,7 @@ from registry.evaluation.resolve import resolve_significance
 from registry.identity import short
 from registry.provenance import StudySignature
 from registry.significance import CORRECTIONS, PairTest, Settings
-from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple import adjust
 from registry.store import catalog
 from registry.store.row_types import Member, TaskRow
 from registry.studies.study import Choice, Parts, Study

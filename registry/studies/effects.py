@@ -25,13 +25,10 @@ from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.evidence import SystemPairs, board_warnings, in_pairs
 from registry.significance.cautions.weak_null import skewed
-from registry.significance.effects.design_effect import design_effect
-from registry.significance.effects.effect_sizes import TOO_NARROW, effects
-from registry.significance.effects.equivalence import equivalence
-from registry.significance.effects.normality import normality
+from registry.significance.effects import TOO_NARROW, design_effect, effects, equivalence, normality
 from registry.significance.matrix import Matrix
 from registry.significance.rank_cautions import rank_cautions
-from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case

@@ -21,7 +21,7 @@ from registry.metrics import JudgedMean
 from registry.significance.cautions.judges import RARE, hangs_on_few_errors, judged_items
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
-from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple import adjust
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 

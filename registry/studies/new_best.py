@@ -24,9 +24,8 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
 from registry.significance import PairResult
 from registry.significance.assumptions import one_sided_misuses
-from registry.significance.histories.ladder import Shown, ladder, ladder_by_errors
-from registry.significance.histories.spending import NewBests, new_bests, new_bests_by_ladder
-from registry.significance.ranks.influences import Influences
+from registry.significance.histories import NewBests, Shown, ladder, ladder_by_errors, new_bests, new_bests_by_ladder
+from registry.significance.rank_sets import Influences
 from registry.store import catalog
 from registry.store.row_types import TaskRow
 from registry.studies.best_score import said_of_winner, winner_rows

@@ -15,8 +15,8 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.significance.rank_cautions import rank_cautions
-from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
-from registry.significance.ranks.ranks import rank_frequencies
+from registry.significance.rank_sets import RANK_DRAWS, rank_sets
+from registry.significance.ranks import rank_frequencies
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,

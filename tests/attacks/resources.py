@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from registry.readers.parsing.bounds import LEAST_LINES
+from registry.readers.parsing.document import LEAST_LINES
 
 REGISTRY = [sys.executable, "-m", "registry"]
 MIB = 2**20

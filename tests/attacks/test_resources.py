@@ -14,8 +14,9 @@ import pytest
 from registry.errors import InputError
 from registry.items import Item, Tagged
 from registry.readers import READERS, Document, Problems
-from registry.readers.parsing import json_entries, problems
-from registry.readers.parsing.bounds import LEAST_LINES
+from registry.readers.parsing import document as document_module
+from registry.readers.parsing import json_values
+from registry.readers.parsing.document import LEAST_LINES
 from registry.values import parse
 from tests.attacks.resources import FILES, MIB, TASKS
 from tests.serving.test_server import running
@@ -57,7 +58,7 @@ def test_lines_beyond_the_items_are_not_read(registry, name):
 @pytest.mark.parametrize("name", ["jsonl-empty", "jsonl-1", "json-numbers", "json-lists", "json-objects",
                                   "spans-one-item", "spans-unknown", "scores-nan", "labels-unknown"])
 def test_the_check_stops_after_many_errors(registry, monkeypatch, name):
-    monkeypatch.setattr(problems, "MOST", 500)
+    monkeypatch.setattr(document_module, "MAX_PROBLEMS", 500)
     content = b"\n".join(FILES[name].make(MIB).split(b"\n")[:1200])
     if FILES[name].task == "json":
         content = content.rstrip(b",") + b"]"
@@ -67,7 +68,7 @@ def test_the_check_stops_after_many_errors(registry, monkeypatch, name):
 
 
 def test_the_stop_names_its_line(registry, monkeypatch):
-    monkeypatch.setattr(problems, "MOST", 500)
+    monkeypatch.setattr(document_module, "MAX_PROBLEMS", 500)
     manifest = write("jsonl-empty", b"{}\n" * 1000)
     rows = registry("check", "jsonl-empty", "--task", manifest, "--format", "json", "--max-errors", "0",
                     exit_code=3).json
@@ -103,7 +104,7 @@ def test_comments_alone_are_no_trees(registry):
 
 def test_a_json_value_of_very_many_lists_is_not_built(registry, monkeypatch):
     """A list takes 20 times the memory of its brackets."""
-    monkeypatch.setattr(json_entries, "_CONTAINERS_PER_LINE", 1)
+    monkeypatch.setattr(json_values, "_CONTAINERS_PER_LINE", 1)
     content = FILES["json-nested-objects"].make(4 * (LEAST_LINES + 10))
     says = "more than 32,768 lists and objects, which are the most that are read of a submission to 200 items"
     assert says in check(registry, "json-nested-objects", content)

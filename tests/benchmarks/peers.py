@@ -20,7 +20,7 @@ import scipy.stats
 
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, MatchedT, McNemar, Permutation, Settings, StatisticMatrix
-from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple import adjust
 from tests.benchmarks import bleu, peer_programs
 from tests.benchmarks.figures import Figure, least
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from registry.metrics.acceptance import tie_order
+from registry.metrics.sets import tie_order
 from registry.studies.nbest.precision import Ranked, evaluate
 from tests.benchmarks.figures import Figure, seconds
 

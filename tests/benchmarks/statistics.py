@@ -4,7 +4,7 @@ import numpy as np
 import sacrebleu.metrics
 
 from registry.items import Answer, Item
-from registry.metrics import BLEU, segments
+from registry.metrics import BLEU
 from tests.benchmarks.figures import Figure, paired
 
 WORDS = [f"w{n}" for n in range(2000)]
@@ -18,7 +18,7 @@ def run():
     answers = [Answer(str(n), text) for n, text in enumerate(texts[1])]
 
     def ours():
-        segments._engine.cache_clear()
+        texts._engine.cache_clear()
         BLEU().corpus_statistics(items, answers)
 
     def peer():

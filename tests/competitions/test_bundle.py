@@ -14,7 +14,7 @@ import yaml
 
 from registry.competitions import scoring_program
 from registry.competitions.bundle import write_zip
-from registry.competitions.yaml import yaml as written
+from registry.competitions.bundle import yaml as written
 from registry.store import sources
 from registry.store.database import Database
 from tests.competitions.checker import problems_of

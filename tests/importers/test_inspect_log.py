@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from registry.errors import InputError
-from registry.importers import IMPORTERS, archive
+from registry.importers import IMPORTERS, inspect
 from tests.importers import scores
 
 
@@ -202,7 +202,7 @@ def test_what_inspect_is_given_was_looked_at_before(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("pack", [deflated, zstandard_zip])
 def test_bombs_are_refused(registry, tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(archive, "MAX_MEMBER", 2**20)
+    monkeypatch.setattr(inspect, "MAX_MEMBER", 2**20)
     (tmp_path / "1.eval").write_bytes(content := pack({"header.json": "0" * 2**24}))
     assert len(content) < 2**16
     assert "1.eval/header.json: unfolds to more than 1 MiB" in registry("import", "inspect", "1.eval",

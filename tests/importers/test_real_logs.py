@@ -10,7 +10,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.importers import IMPORTERS
-from registry.importers.archive import Archive
+from registry.importers.inspect import Archive
 from registry.readers import Document
 from tests.importers import scores
 from tests.interchange.against_scipy import LOGS, differing, of_inspect, of_lm_eval

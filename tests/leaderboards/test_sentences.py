@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from registry.leaderboards.sentences import separable
-from registry.significance.ranks.letter_display import alike_groups, letters
+from registry.significance.ranks import alike_groups, letters
 
 OVER = "at 5 % after Holm's correction over 28 pairs"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.metrics import SetF, SetP, SetR
-from registry.metrics.acceptance import accepted, best_first, cut, tie_order
+from registry.metrics.sets import accepted, best_first, cut, tie_order
 
 scores_ = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=12).map(np.array)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Formula
-from registry.metrics.formula import parse_formula
+from registry.metrics.statistics import parse_formula
 from registry.values import parse
 
 numbers = st.integers(1, 9).map(str)

@@ -12,7 +12,7 @@ from hypothesis import settings
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics import METEOR, meteor_jar
+from registry.metrics import METEOR, meteor
 
 needs_program = pytest.mark.skipif(shutil.which("java") is None, reason="java")
 
@@ -34,7 +34,7 @@ def scored_by_the_program(folder, corpus, *options):
     system, reference = folder / "system", folder / "references"
     system.write_text("".join(f"{text}\n" for text, *_ in corpus))
     reference.write_text("".join(f"{text}\n" for _, *texts in corpus for text in texts))
-    done = subprocess.run(["java", "-Xmx2G", "-jar", meteor_jar._archive(), system, reference, "-q", "-r", "2",
+    done = subprocess.run(["java", "-Xmx2G", "-jar", meteor._archive(), system, reference, "-q", "-r", "2",
                            *options], capture_output=True, text=True, check=True)
     return [float(line) for line in done.stderr.split()], float(done.stdout)
 
@@ -106,11 +106,11 @@ def replaced(tmp_path, monkeypatch):
         (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "java").chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.setattr(meteor_jar, "_archive", lambda: "meteor.jar")
+        monkeypatch.setattr(meteor, "_archive", lambda: "meteor.jar")
 
-    meteor_jar.jar.cache_clear()
+    meteor.jar.cache_clear()
     yield replace
-    meteor_jar.jar.cache_clear()
+    meteor.jar.cache_clear()
 
 
 @pytest.mark.parametrize(("script", "says"), [
@@ -120,20 +120,20 @@ def replaced(tmp_path, monkeypatch):
 ])
 def test_a_program_that_fails_or_hangs_is_ended_with_an_error(replaced, monkeypatch, script, says):
     replaced(script)
-    monkeypatch.setattr(meteor_jar, "START_SECONDS", 0.2)
-    monkeypatch.setattr(meteor_jar, "SEGMENT_SECONDS", 0.0)
+    monkeypatch.setattr(meteor, "START_SECONDS", 0.2)
+    monkeypatch.setattr(meteor, "SEGMENT_SECONDS", 0.0)
     with pytest.raises(InputError, match=says):
         METEOR().statistics(Item("1", {"gold": "a" * 100_000}), None)
 
 
 def test_without_java_or_the_package_it_is_said_what_to_install(monkeypatch):
-    meteor_jar.jar.cache_clear()
-    monkeypatch.setattr(meteor_jar.shutil, "which", lambda name: None)
+    meteor.jar.cache_clear()
+    monkeypatch.setattr(meteor.shutil, "which", lambda name: None)
     with pytest.raises(InputError, match="install a Java runtime"):
         METEOR().statistics(Item("1", {"gold": "a"}), None)
     monkeypatch.undo()
-    monkeypatch.setattr(meteor_jar.shutil, "which", lambda name: "/bin/true")
-    monkeypatch.setattr(meteor_jar, "find_spec", lambda name: None)
+    monkeypatch.setattr(meteor.shutil, "which", lambda name: "/bin/true")
+    monkeypatch.setattr(meteor, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'evalregistry\[meteor\]'"):
         METEOR().statistics(Item("1", {"gold": "a"}), None)
 

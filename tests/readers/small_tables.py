@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from hypothesis import strategies as st
 
-from registry.readers.parsing import parquet, table_columns
-from registry.readers.parsing.sandbox import _CONFIG
+from registry.readers.parsing import fast_tables
+from registry.readers.parsing.fast_tables import _CONFIG
 
 NUMBERS = st.one_of(
     st.sampled_from(["0", "1"]), st.sampled_from(["0", "1"]),
@@ -35,7 +35,7 @@ def in_memory():
 
 @pytest.fixture(scope="module")
 def one_database(tmp_path_factory):
-    """Read all files with one database, as open as `sandbox.reading` makes one for each; for many small files."""
+    """Read all files with one database, as open as `fast_tables.reading` makes one for each; for many small files."""
     folder, numbers = tmp_path_factory.mktemp("read"), count()
     with pytest.MonkeyPatch.context() as patch, duckdb.connect(config=_CONFIG) as database:
         database.execute(f"SET allowed_directories = ['{folder}/']")
@@ -50,8 +50,7 @@ def one_database(tmp_path_factory):
                 yield connection, path
             path.unlink()
 
-        for module in (parquet, table_columns):
-            patch.setattr(module, "reading", reading)
+        patch.setattr(fast_tables, "reading", reading)
         yield
 
 

@@ -21,7 +21,7 @@ from registry.readers import (
     Scores,
     Sgml,
 )
-from registry.readers.parsing import document, json_lines
+from registry.readers.parsing import document, json_values
 from tests.conftest import ROOT
 from tests.fuzz.seeds import seeds
 
@@ -173,7 +173,7 @@ def test_a_formula_in_a_label_or_item_is_text_in_every_table(registry, task):
 
 def test_a_line_of_very_many_keys(monkeypatch):
     """As many as are nested in it count; double quotes within texts do not."""
-    monkeypatch.setattr(json_lines, "MAX_KEYS", 100)
+    monkeypatch.setattr(json_values, "MAX_KEYS", 100)
     read = Labels(syntax="jsonl").read_answers
     keys = ",".join(f'"k{n}": {{"a" :1}}' for n in range(50)).encode()
     assert refused(read, b'{"item": "a", "label": "b", ' + keys + b"}", "102 keys in one line; 100 are the most") == 1

@@ -9,10 +9,9 @@ import pytest
 
 from registry.errors import InputError
 from registry.readers.parsing import document as limits
-from registry.readers.parsing import parquet as module
+from registry.readers.parsing import fast_tables as module
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.parsing.sandbox import LEAST_MEMORY
+from registry.readers.parsing.fast_tables import LEAST_MEMORY, parquet_rows
 from tests.conftest import ROOT
 
 
@@ -37,7 +36,7 @@ READ = """
 import resource, sys
 from registry.errors import InputError
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.parquet import parquet_rows
+from registry.readers.parsing.fast_tables import parquet_rows
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 next(parquet_rows(Document.load(sys.argv[1])))

@@ -8,7 +8,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.readers import READERS, Document, Problems, Scores, Statistics
-from registry.readers.logprobs import LogProbabilities
+from registry.readers.scores import LogProbabilities
 from registry.values import parse
 
 

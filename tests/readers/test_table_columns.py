@@ -11,7 +11,7 @@ from registry.columns import AnswerColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.content import run_digest
 from registry.readers import Candidates, Document, Scores, Statistics
-from registry.readers.parsing import table_columns
+from registry.readers.parsing import fast_tables
 from tests.readers.small_tables import SEPARATORS, json_tables, one_database, parquet_tables, tables
 
 pytestmark = pytest.mark.usefixtures(one_database.__name__)
@@ -30,7 +30,7 @@ READERS = [
 
 def said(reader, content, monkeypatch, enough):
     """What is read: the gold's items, answers and their digest; or what is said to be wrong."""
-    monkeypatch.setattr(table_columns, "ENOUGH", enough)
+    monkeypatch.setattr(fast_tables, "ENOUGH", enough)
     document = Document("f", content)
     found = []
     for read in (lambda: reader.read_gold({"gold": document}), lambda: reader.read_answers(document)):
@@ -132,7 +132,7 @@ def test_other_tables_are_read_at_once_too(reader, monkeypatch):
 
 
 def test_a_table_of_many_systems_is_read_once(monkeypatch):
-    monkeypatch.setattr(table_columns, "ENOUGH", 0)
+    monkeypatch.setattr(fast_tables, "ENOUGH", 0)
     document = Document("f", RIGHT)
     aspen, birch = (Scores.build({"item": "item", "separator": "comma", "score": name}).read_answers(document)
                     for name in ("aspen", "birch"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from registry.leaderboards.decisions import Decisions, PairDecision
 from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, Standing
-from registry.significance.ranks.letter_display import name
+from registry.significance.ranks import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
            "50% of $x_1^2 & #3~", "--''!?", "`rm`|*b*_i_", '"><img src=x onerror=alert(1)>', "\x1b[31mred\x07")

@@ -25,7 +25,7 @@ from registry.significance import (
 )
 from registry.significance.cautions.weak_null import SKEWED_FEW
 from registry.significance.exact.swaps import log_sign_tail
-from registry.significance.multiple.stepdown import draws_of, max_t, min_p
+from registry.significance.multiple import draws_of, max_t, min_p
 from registry.significance.resampling import screening
 from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.effects.effect_sizes import TOO_NARROW
+from registry.significance.effects import TOO_NARROW
 from registry.studies.effects import _doubts
 from tests.significance.effects.observed_effects import by_name
 from tests.significance.matrices import in_steps, matrix

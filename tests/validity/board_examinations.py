@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.significance import PairTest
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.families import adjust_boards
-from registry.significance.multiple.stepdown import draws_of, max_t, min_p
+from registry.significance.multiple import adjust, adjust_boards, draws_of, max_t, min_p
 from tests.validity.examinations import ALPHA, each_run, settings
 from tests.validity.family_examinations import Corrected, all_pairs, null_pairs
 from tests.validity.populations import Population, quotient_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.significance import McNemar, PairTest, Permutation
-from registry.significance.histories.spending import new_bests
+from registry.significance.histories import new_bests
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA, settings
 from tests.validity.populations import binary, documents

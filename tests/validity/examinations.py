@@ -10,9 +10,7 @@ import numpy as np
 
 from registry.significance import Execution, PairTest, Settings
 from registry.significance.base import METHODS, Observed
-from registry.significance.effects.effect_sizes import effects
-from registry.significance.effects.equivalence import equivalence
-from registry.significance.effects.normality import normality
+from registry.significance.effects import effects, equivalence, normality
 from registry.significance.intervals import ClosedForm, group_by_item
 from registry.significance.units import unit_differences
 

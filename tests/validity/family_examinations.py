@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from registry.significance import PairTest, rank
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.stepdown import draws_of, max_t, min_p
-from registry.significance.ranks.rank_sets import rank_sets
+from registry.significance.multiple import adjust, draws_of, max_t, min_p
+from registry.significance.rank_sets import rank_sets
 from tests.validity.examinations import ALPHA, each_run, settings
 
 

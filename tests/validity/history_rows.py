@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.significance.histories.spending import new_bests, new_bests_by_ladder
-from registry.significance.ranks.winner import winner_of
+from registry.significance.histories import new_bests, new_bests_by_ladder
+from registry.significance.rank_sets import winner_of
 from tests.significance.histories.open_boards import (
     ALPHA,
     ITEMS,

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, StatisticMatrix
-from registry.significance.crossed.broken_levels import broken_levels
+from registry.significance.crossed import broken_levels
 from tests.validity.examinations import ALPHA
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 from tests.validity.run_hits import SETTINGS

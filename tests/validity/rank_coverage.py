@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.significance import Settings
-from registry.significance.ranks.rank_sets import rank_sets
+from registry.significance.rank_sets import rank_sets
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA, HERE, each_run
 from tests.validity.populations import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from registry.significance.multiple.partial_conjunction import k_hat, listed
+from registry.significance.multiple import k_hat, listed
 from registry.studies.suites.suite import Suite
 from tests.studies.suites.coverage import SIZES, SYSTEMS, suite
 from tests.validity.bands import Rate

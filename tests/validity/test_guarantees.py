@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from registry.significance import OVERALL_TESTS, TESTS
-from registry.significance.multiple.corrections import CORRECTIONS
-from registry.significance.ranks.rank_sets import LEAST_UNITS
+from registry.significance.multiple import CORRECTIONS
+from registry.significance.rank_sets import LEAST_UNITS
 from tests.validity.guarantees import GUARANTEES, with_summary
 from tests.validity.record import PAGE
 from tests.validity.rows import ROWS, rows

@@ -10,10 +10,9 @@ from scipy.stats import t as student
 from registry.judged import LABELLED, apart, columns, influences, slopes
 from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.base import Tails
-from registry.significance.crossed.tables import crossing
-from registry.significance.histories.spending import NewBests
-from registry.significance.ranks.joint_errors import Bootstrapped
-from registry.significance.ranks.rank_sets import DRAWS
+from registry.significance.crossed import crossing
+from registry.significance.histories import NewBests
+from registry.significance.rank_sets import DRAWS, Bootstrapped
 from registry.significance.resampling.draws import swapped_sums
 from tests.validity.examinations import ALPHA, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs

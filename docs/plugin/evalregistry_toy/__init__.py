@@ -13,7 +13,7 @@ from registry.importers import Importer, TaskFolder
 from registry.items import Answer, Item
 from registry.metrics import QuotientMetric
 from registry.readers import Document
-from registry.readers.names import NamedReader
+from registry.readers.base import NamedReader
 
 
 class Properties(NamedReader):

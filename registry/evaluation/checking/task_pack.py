@@ -13,14 +13,14 @@ from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.evaluation.ingest.declared import natural
-from registry.evaluation.ingest.gold_items import read_gold
+from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet, toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
-from registry.readers.parsing.json_lines import json_object
+from registry.readers.parsing.json_values import json_object
 
 _KEYS = ("item", "text")
 

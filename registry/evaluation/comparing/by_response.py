@@ -12,7 +12,7 @@ from registry.errors import InputError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest_array
-from registry.metrics.matches import MatchMetric
+from registry.metrics.sets import MatchMetric
 from registry.significance import StatisticMatrix
 from registry.significance.matrix import additive
 from registry.store import catalog

@@ -28,7 +28,7 @@ from registry.plugins import versions
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, rank
 from registry.significance.base import METHODS
-from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.multiple import STEP_DOWN
 from registry.significance.resampling.scores import sharing_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.log.journal import Journal, now

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.significance.effects.contingency_tables import Contingencies, contingencies
+from registry.significance.effects import Contingencies, contingencies
 from registry.store.responses import load_correct
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey, board_keys
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.fields import is_in_family
-from registry.significance.multiple.corrections import GATEKEEPING
+from registry.significance.multiple import GATEKEEPING
 from registry.store.row_types import TaskRow
 
 

@@ -19,8 +19,7 @@ from registry.manifest import Significance
 from registry.significance import CORRECTIONS
 from registry.significance.base import METHODS
 from registry.significance.distributions import clopper_pearson
-from registry.significance.multiple.families import adjust_boards, chains_of
-from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
+from registry.significance.multiple import Draws, adjust_boards, chains_of, draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import Stopping
 
 

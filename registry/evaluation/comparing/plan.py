@@ -22,8 +22,7 @@ from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
-from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
-from registry.significance.multiple.few_units import units_needed
+from registry.significance.multiple import GATEKEEPING, draws_needed, units_needed
 from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 

@@ -24,7 +24,7 @@ from registry.manifest import (
     stored_manifest,
 )
 from registry.significance import CORRECTIONS, Execution, Settings
-from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple import draws_needed
 from registry.store.log.journal import now
 from registry.store.row_types import TaskRow
 

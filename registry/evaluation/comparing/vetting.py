@@ -36,11 +36,10 @@ from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.judges import favoured, judged_items, rare_errors
 from registry.significance.cautions.scales import describe_scales
 from registry.significance.cautions.weak_null import even_units
-from registry.significance.effects.design_effect import design_effects
+from registry.significance.effects import design_effects
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
-from registry.significance.multiple.few_units import resamples_err
-from registry.significance.multiple.stepdown import bytes_of_draws
+from registry.significance.multiple import bytes_of_draws, resamples_err
 from registry.store import catalog
 from registry.store.row_types import ComparisonRow, Member, TaskRow
 

@@ -14,7 +14,7 @@ from registry.columns import AnswerColumns, Places, Rows, StatisticColumns
 from registry.identity import canonical_json, canonical_text, digest, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Reader
-from registry.readers.names import NamedReader
+from registry.readers.base import NamedReader
 
 Bytes = NDArray[np.uint8]
 

@@ -13,8 +13,9 @@ from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import as_kept, check_exact
 from registry.identity import digest_array, digest_json, digest_lines
-from registry.items import Answer, Item
+from registry.items import Item
 from registry.metrics import CorrelationMetric, Metric
+from registry.missing import MissingPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,8 @@ class KeptItems:
         return digest_json([self.digest, *(digest_array(of_run.take(self.by_key, axis=0)) for of_run in runs)])
 
 
-def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
-             metrics: Iterable[Metric]) -> Computed | list[InputError]:
+def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], missing: MissingPolicy,
+                       metrics: Iterable[Metric]) -> Computed | list[InputError]:
     """Compute the statistics of one submission by every metric, or say of all metrics why they do not take it.
 
     Args:
@@ -69,13 +70,12 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
         missing: Its policy for items without an answer.
         metrics: One or more.
     """
-    counted = missing not in ("drop", "own")  # items without an answer, too
     kept = np.ones(len(items), dtype=bool)
-    for run in () if counted else runs:
-        kept &= _there(run)
+    for run in runs if missing.leaves_items_out else ():
+        kept &= run.there
     if not kept.all():
         items = list(compress(items, kept))
-        runs = [run.of(kept) if isinstance(run, JoinedColumns) else list(compress(run, kept)) for run in runs]
+        runs = [run.of(kept) for run in runs]
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:
@@ -87,14 +87,7 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
     return errors or Computed(kept, statistics)
 
 
-def _there(run: Sequence[Answer | None]) -> Flags:
-    """Which items have an answer."""
-    if isinstance(run, JoinedColumns):
-        return run.there
-    return np.array([answer is not None for answer in run], dtype=bool)
-
-
-def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+def _exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
     """The statistics of items, [items, columns], as they are kept; names the item whose cannot be."""
     computed = metric.corpus_statistics(items, answers)
     try:

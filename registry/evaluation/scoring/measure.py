@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.arrays import Floats
+from registry.columns import JoinedColumns
 from registry.errors import InputError, counted, together
-from registry.evaluation.ingest.join import Joined
 from registry.evaluation.matrices import Counts, Steps, scores_of
-from registry.evaluation.scoring.item_statistics import computed
+from registry.evaluation.scoring.item_statistics import compute_statistics
 from registry.evaluation.scoring.label_numbers import MOST, LabelNumbers
 from registry.evaluation.scoring.run_averages import averaged
 from registry.families import FAMILIES, step_of
 from registry.items import Item
 from registry.metrics import ConfusionMetric, Metric
+from registry.missing import MissingPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def measure_labels(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence
     return measure(metric, [labels.summed(metric, of_run)[None] for of_run in runs])  # as one item: it adds up
 
 
-def scores_of_submission(items: Sequence[Item], joined: Joined, missing: str,
+def scores_of_submission(items: Sequence[Item], joined: JoinedColumns, missing: MissingPolicy,
                          metrics: Mapping[str, Metric]) -> dict[str, float]:
     """Score a submission of one run, as `registry score` does; an undefined score is nan.
 
@@ -62,7 +63,7 @@ def scores_of_submission(items: Sequence[Item], joined: Joined, missing: str,
     Raises:
         InputError: A metric does not take what is submitted.
     """
-    found = computed(items, [joined.answers], missing, metrics.values())
+    found = compute_statistics(items, [joined], missing, metrics.values())
     if isinstance(found, list):
         raise together(found)
     labels: LabelNumbers | None = None
@@ -76,9 +77,9 @@ def scores_of_submission(items: Sequence[Item], joined: Joined, missing: str,
     return scores
 
 
-def _labels(items: Sequence[Item], joined: Joined) -> LabelNumbers:
+def _labels(items: Sequence[Item], joined: JoinedColumns) -> LabelNumbers:
     """Number the labels of the gold and of the submission."""
-    names = sorted({item.gold for item in items} | {answer.value for answer in joined.given})
+    names = sorted({item.gold for item in items} | joined.counts.keys())
     if len(names) > MOST:
         raise InputError(f"{counted(len(names), 'different label')}: measures by class are for {MOST} at the most")
     return LabelNumbers({name: n for n, name in enumerate(names, 1)})

@@ -1,6 +1,6 @@
 """What the Ladder of a board that stays open shows: recorded in the log, submission by submission, as scores come.
 
-While scores are hidden, this is all that is shown of them (`registry.significance.histories.ladder`). What was shown
+While scores are hidden, this is all that is shown of them (`registry.significance.histories`). What was shown
 stays: a submission that is withdrawn later has been the best, and one that is scored late comes after those before it.
 New gold, and another metric, begin a Ladder of their own. Only boards by the primary metric, of all items, have one:
 every other board would be one more thing to fit a submission to.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from registry.evaluation.ingest.context import Ingest
-from registry.significance.histories.ladder import released
+from registry.significance.histories import released
 from registry.store import catalog
 from registry.store.log.journal import entries
 from registry.store.row_types import Member, TestSetRow

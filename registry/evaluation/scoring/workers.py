@@ -13,10 +13,11 @@ from functools import partial
 
 from registry.errors import InputError
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.join import joined_runs
-from registry.evaluation.scoring.item_statistics import Computed, computed
+from registry.evaluation.ingest.fit import join_again
+from registry.evaluation.scoring.item_statistics import Computed, compute_statistics
 from registry.items import Item
 from registry.metrics import METRICS, Metric
+from registry.missing import MissingPolicy
 from registry.parallel.execution import Execution, with_progress
 from registry.readers import READERS, Document, Reader
 from registry.store import sources
@@ -42,15 +43,15 @@ class _Task:
 
     reader: str
     documents: tuple[Document, ...]
-    missing: str
+    missing: MissingPolicy
     metrics: tuple[str, ...]
 
     @classmethod
     def of(cls, ingest: Ingest, one: Wanted) -> _Task:
         """Fetch what was submitted, without what was made of it here."""
         reader, documents = ingest.parsed.submitted(one.scoring.submission_id)
-        return cls(repr(reader), tuple(replace(document, made={}) for document in documents), one.scoring.missing,
-                   tuple(map(repr, one.metrics.values())))
+        return cls(repr(reader), tuple(replace(document, made={}) for document in documents),
+                   MissingPolicy(one.scoring.missing),                   tuple(map(repr, one.metrics.values())))
 
 
 def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> Iterator[Computed | list[InputError]]:
@@ -73,7 +74,8 @@ def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> I
         if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
             tasks = (_Task.of(ingest, one) for one in wanted)
             return execution.map(partial(_work, items), tasks, STAGE, of=len(wanted), interpreted=True)
-    each = (computed(items, ingest.parsed.answers(one.scoring), one.scoring.missing, one.metrics.values())
+    each = (compute_statistics(items, ingest.parsed.answers(one.scoring), MissingPolicy(one.scoring.missing),
+                               one.metrics.values())
             for one in wanted)
     return with_progress(each, len(wanted), STAGE, execution.progress)
 
@@ -86,5 +88,5 @@ def _in_columns(ingest: Ingest, one: Wanted) -> bool:
 
 def _work(items: list[Item], task: _Task) -> Computed | list[InputError]:
     reader: Reader = parse("reader", READERS, task.reader)
-    runs = joined_runs(items, reader, task.documents, task.missing)
-    return computed(items, runs, task.missing, [parse("metric", METRICS, name) for name in task.metrics])
+    runs = join_again(items, reader, task.documents, task.missing)
+    return compute_statistics(items, runs, task.missing, [parse("metric", METRICS, name) for name in task.metrics])

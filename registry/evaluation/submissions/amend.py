@@ -60,7 +60,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         journal: Of the command.
         submissions: To one task.
         reason: Why, for the log.
-        declared: `withdrawn`, `late`, `kind`, `track` (None: none), or `attributes`, which are added to those it has.
+        declared: Values of declared `SUBMISSION_FIELDS` by name; `attributes` are added to those of the submission.
     """
     task = submissions[0].task
     before = catalog.taking_part(connection, task.slug)

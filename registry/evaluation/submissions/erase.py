@@ -18,11 +18,20 @@ from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
 from registry.store import catalog, models, sources
 from registry.store.rows import insert, next_id
+from registry.submission_fields import SUBMISSION_FIELDS, SubmissionField
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
 _OF_SCORINGS = ("response", "remark", "score", "replicate_score", *_STATISTICS, "scoring")
 PURGED = "a team was purged"  # the note of a pair of which one was
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
+
+# Facts about submissions that a purge replaces by an expression.
+_REPLACED_FACTS = {
+    "withdrawn": "TRUE",
+    "version": """if(version IN (
+        SELECT version FROM submission ANTI JOIN gone_submission USING (submission_id) UNION ALL SELECT '1'),
+        version, 'v' || submission_id)""",
+}
 
 Removed = dict[str, int]  # rows by table
 
@@ -146,12 +155,9 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
     do("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
             AND submission_id NOT IN (SELECT submission_id FROM standing UNION ALL FROM gone_scored)""")
-    do("submission", """
-        UPDATE submission SET version = if(version IN (
-                SELECT version FROM submission ANTI JOIN gone_submission USING (submission_id)
-                UNION ALL SELECT '1'), version, 'v' || submission_id),
-            reader = '', digest = '', attributes = '{}', declared = NULL, withdrawn = TRUE
-        WHERE submission_id IN (FROM gone_submission)""")
+    facts = ", ".join(f"{field.column} = {_purged_fact(field)}" for field in SUBMISSION_FIELDS
+                      if field.purged != "kept")
+    do("submission", f"UPDATE submission SET {facts} WHERE submission_id IN (FROM gone_submission)")  # noqa: S608
     do("system", f"""
         DELETE FROM system WHERE team_id = {team_id} AND system_id NOT IN (SELECT system_id FROM submission)""")  # noqa: S608
     systems = connection.exec_driver_sql("""
@@ -170,6 +176,13 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
                 "SELECT min(name) FROM submission_source WHERE source_digest = ?", (row.digest,)).scalar()
             connection.execute(models.source.update().where(models.source.c.digest == row.digest).values(
                 name=other or names.replaced(row.name)))
+
+
+def _purged_fact(field: SubmissionField) -> str:
+    """Return the SQL of what a purge leaves of a fact about a submission."""
+    if field.purged == "replaced":
+        return _REPLACED_FACTS[field.name]
+    return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"
 
 
 def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> None:

@@ -11,8 +11,10 @@ from registry.evaluation.submissions.names import TeamNames
 from registry.identity import canonical_json
 from registry.store import catalog, models
 from registry.store.log.journal import Journal, append
+from registry.submission_fields import FREE, SUBMISSION_FIELDS
 
-_FREE = ("reason", "attributes", "declared")  # of an entry's details: what people have written
+_FREE = ("reason", *FREE)  # details of entries that people have written
+_OBJECTS = {field.column for field in SUBMISSION_FIELDS if field.type == "object"}
 _FORMAL = ("task", "kind", "command", "metric")  # of a run's parameters: what is no name
 
 
@@ -71,20 +73,23 @@ def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], se
 
 
 def _without(key: str, value: Any, names: TeamNames) -> Any:
-    """A value that people have written, without the names: a text, or attributes as JSON, alone or with other keys."""
-    if value is None or key == "reason":
-        return None if value is None else names.replaced(value)
+    """Return a value that people have written, without the names."""
+    if value is None:
+        return None
+    if key not in _OBJECTS:
+        return names.replaced(value)
     found = json.loads(value)
-    if key == "declared":
-        return canonical_json({**found, "attributes": names.replaced_in(found["attributes"])})
-    return canonical_json(names.replaced_in(found))
+    if key != "declared":
+        return canonical_json(names.replaced_in(found))
+    return canonical_json(found | {name: _without(name, found[name], names) if name not in _OBJECTS else
+                                   names.replaced_in(found[name]) for name in found.keys() & set(FREE)})
 
 
 def _redact_declared(connection: Connection, names: TeamNames) -> None:
     """Take the names out of what is declared of other submissions."""
     table = models.submission
-    for row in connection.execute(select(table.c.submission_id, table.c.attributes, table.c.declared)).all():
-        values = {"attributes": row.attributes, "declared": row.declared}
+    for row in connection.execute(select(table.c.submission_id, *(table.c[name] for name in FREE))).all():
+        values = {name: row._mapping[name] for name in FREE}
         if any(names.are_in(value) for value in values.values()):
             catalog.set_values(connection, table, row.submission_id, **{
                 key: _without(key, value, names) for key, value in values.items()})

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, select
 from registry.identity import canonical_json, digest_json
 from registry.store import models
 from registry.store.log.journal import new_salt
+from registry.submission_fields import SUBMISSION_FIELDS
 
 _COMPARISON = """
     SELECT * EXCLUDE (sequence) FROM comparison WHERE comparison_id = ?"""
@@ -22,9 +23,10 @@ _PAIRS = """
     SELECT comparison_pair.*, pair_result.* FROM comparison_pair JOIN pair_result USING (pair_result_id)
     WHERE comparison_id = ? ORDER BY position"""
 _SYSTEMS = "SELECT system_id, name, pseudonym FROM system WHERE team_id = ? ORDER BY system_id"
-_SUBMISSIONS = """
-    SELECT submission_id, version, reader, digest, attributes, declared
-    FROM submission JOIN system USING (system_id) WHERE team_id = ? ORDER BY submission_id"""
+_PURGED = ", ".join(field.column for field in SUBMISSION_FIELDS if field.purged != "kept" and field.name != "withdrawn")
+_SUBMISSIONS = f"""
+    SELECT submission_id, {_PURGED}
+    FROM submission JOIN system USING (system_id) WHERE team_id = ? ORDER BY submission_id"""  # noqa: S608
 _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 

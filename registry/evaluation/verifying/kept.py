@@ -9,17 +9,16 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.evaluation.ingest.content import content_digest
-from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.gold_items import gold_digest
-from registry.evaluation.ingest.parsed_cache import kept_gold
+from registry.evaluation.ingest.context import Ingest, kept_gold
+from registry.evaluation.ingest.gold import gold_digest
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.store import catalog, models
 from registry.store.log.journal import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.submission_fields import CHANGEABLE
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
-_PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
 
 
 def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
@@ -150,7 +149,7 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
         yield Fault("altered", "submission", name, "its files are not those that the log names")
     if canonical_json(_factors(ingest.connection, one)) != last.get("factors", "[]"):
         yield Fault("altered", "submission", name, "what tells its runs apart is not what the log names")
-    for key in _PROPERTIES:
+    for key in (*CHANGEABLE, "declared"):
         if last.get(key, getattr(one, key)) != getattr(one, key):
             yield Fault("altered", "submission", name, f"{key} is {getattr(one, key)!r}, and {last[key]!r} in the log")
 

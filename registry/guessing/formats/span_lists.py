@@ -14,7 +14,7 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, Sys
 from registry.guessing.looks import DOCUMENTS, ENOUGH_DOCUMENTS, PLACES, TYPES, WORDS, Column, members_within
 from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
-from registry.readers.parsing.json_entries import ABSENT, at_path
+from registry.readers.parsing.json_values import ABSENT, at_path
 from registry.readers.tables import as_text
 
 _GOLDS = re.compile(r"(?<![a-z])(gold|golds|truth|reference|labels?)(?![a-z])", re.I)

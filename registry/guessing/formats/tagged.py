@@ -14,8 +14,8 @@ from registry.guessing.records import mended
 from registry.guessing.trial import Trial
 from registry.items import Answer, Item
 from registry.readers import Bio, Document
+from registry.readers.bio import is_tag, suggest_tag
 from registry.readers.parsing.delimited import split
-from registry.readers.parsing.tags import is_tag, suggest_tag
 
 TAGS = 0.98  # the share of a column's cells that are tags at the least; the reader tells of the others
 ALIKE = 0.8  # the share of tokens that are the gold's, of a file that is let pass with others

@@ -14,7 +14,7 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.guessing.words import n_words
 from registry.metrics import Metric, Spearman
-from registry.readers.parsing.tags import is_tag
+from registry.readers.bio import is_tag
 
 _SHOWN, _SHORT = 5, 40  # values in a message, and characters of one
 _BETWEEN = re.compile(r"[\s,;|]+")  # several answers

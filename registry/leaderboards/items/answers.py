@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.items import Answer, Item, Links
 from registry.leaderboards.items.view import Known, SystemOutput
 from registry.store import catalog

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlalchemy import Connection, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.items import Item, Tagged
 from registry.leaderboards.items.answers import Answered, Run, answered, given_values, numbers, texts
 from registry.leaderboards.items.listed import disagreed, require_items

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.families import FAMILIES
 from registry.identity import canonical_json
 from registry.items import Item

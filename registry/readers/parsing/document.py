@@ -1,29 +1,181 @@
 """The bytes of one file as lines of text: gzip and CRLF are read transparently, everything else is strict.
 
-Submissions are untrusted: what does not decode is an error that names its line, a compressed file may not unfold to
-more than `MAX_BYTES` (a small one to less), no line may be longer than `MAX_LINE`, and there may not be more than
-`MAX_LINES`.
+Submissions are untrusted. Bytes that are not UTF-8 are an error with a line number. A compressed file may not unfold to
+more than `MAX_BYTES` (a small file to less), a line may not exceed `MAX_LINE`, and a file may not exceed `MAX_LINES`.
 
-Readers `report` what is wrong. That raises it, unless the document came with `Problems` that collect it; reading then
-goes on after the place, so that whoever checks a file sees all that is wrong with it at once.
+Readers call `Document.report` for each problem. It raises the error, unless the document has `Problems` that collect
+errors; reading then continues after the faulty line, so that `registry check` shows all errors at once.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
 import unicodedata
-from collections.abc import Iterator
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from registry.errors import Category, InputError, counted
 from registry.identity import digest
 from registry.provenance import recorded_name
-from registry.readers.parsing.bounds import Bounds
-from registry.readers.parsing.characters import count_characters, most_marks, visible
-from registry.readers.parsing.gzipped import MARK, read_at_most, unfold
-from registry.readers.parsing.problems import Problems
+
+MAX_PROBLEMS = 10_000  # problems, after which a file is read no further
+
+
+class TooManyProblemsError(InputError):
+    """A file has more problems than are collected."""
+
+
+class Problems:
+    """What is wrong with one file, in the order in which it was found; of every line the first problem only.
+
+    What follows from a problem in the same line is none of its own. All are counted by their category, `limit` of them
+    are kept. `notes` are what is read as if nothing were. With `stops`, one more than `MAX_PROBLEMS` problems end the
+    reading.
+    """
+
+    def __init__(self, limit: int | None, *, stops: bool = True) -> None:
+        self.found: list[InputError] = []
+        self.counts: Counter[str] = Counter()
+        self.notes: list[InputError] = []
+        self.stopped: TooManyProblemsError | None = None
+        self._limit, self._stops = limit, stops
+        self._lines: set[int] = set()
+
+    def add(self, error: InputError) -> None:
+        """Note a problem.
+
+        Raises:
+            TooManyProblemsError: There are `MAX_PROBLEMS` problems already.
+        """
+        if error.line is not None and error.line in self._lines:
+            return
+        if self._stops and self.counts.total() >= MAX_PROBLEMS:
+            raise TooManyProblemsError(f"the check stopped here, after {MAX_PROBLEMS:,} errors; correct these and "
+                                       "check again", path=error.path, line=error.line)
+        self._note(error)
+
+    def end(self, error: InputError) -> None:
+        """Note the error that ended the reading of the file."""
+        if isinstance(error, TooManyProblemsError):
+            self.stopped = error
+        elif error.line is None or error.line not in self._lines:
+            self._note(error)
+
+    def _note(self, error: InputError) -> None:
+        self.counts[error.category] += 1
+        if error.line is not None and self._stops:
+            self._lines.add(error.line)
+        if self._limit is None or len(self.found) < self._limit:
+            self.found.append(error)
+
+
+ONE_ROW = 4  # lines per item of a format with one row per item; the others are blank lines and comments
+MANY_ROWS = 1000
+LEAST_LINES = 2**15  # that every submission may have, however few items there are
+_LEAST_UNFOLDED = 2**22  # bytes
+_UNFOLDED_PER_ITEM = 2**12  # bytes: even "A" on every line of a gzip file is far below
+_MOST_UNFOLDED = 2**26
+_MOST_UNFOLDED_PER_ITEM = 2**16
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The most that is read of a file.
+
+    Attributes:
+        lines: Lines, rows or entries; None: as many as of any file.
+        unfolded: Bytes that a compressed file may unfold to, whatever its size; None: as many as any file may.
+        most_unfolded: Bytes that no compressed file may exceed; None: as many as any file may.
+        reason: Where the bounds come from, for messages.
+    """
+
+    lines: int | None = None
+    unfolded: int | None = None
+    most_unfolded: int | None = None
+    reason: str = ""
+
+    @classmethod
+    def of_submission(cls, n_items: int, lines: int) -> Bounds:
+        """Bound a submission to a number of items that has at most so many lines."""
+        return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
+                   max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
+                   f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
+
+
+_PART = 2**20  # bytes
+_WITHIN = bytes(range(0x80, 0xC0))  # bytes of a character of UTF-8 after its first one
+
+
+def invisible(text: str) -> str:
+    """Say that a text is not printable, by the first character that is not."""
+    first = next(character for character in text if not character.isprintable())
+    name = unicodedata.name(first, "")
+    return f"a control or invisible character, U+{ord(first):04X}" + (f" ({name})" if name else "")
+
+
+def unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
+    """Say which column of a row is not printable, and what to do where it is none of those that have to be there."""
+    name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
+    where = f"{invisible(name + cell)}, in column {name!r}"
+    if name in wanted:
+        return where + ('; repair = ["invisible"] leaves such out' if can_repair else "")
+    return f"{where}; attributes = [] leaves columns out that nothing needs, else it names those that are kept"
+
+
+def visible(text: str) -> dict[int, str]:
+    """What stands for the characters of a text that are control or format characters, or blanks of other kinds."""
+    kinds = {character: unicodedata.category(character) for character in set(text) - {"\n", "\t"}
+             if not character.isprintable()}
+    return {ord(character): " " if kind[0] == "Z" else "" for character, kind in kinds.items()
+            if kind[0] == "Z" or kind in ("Cc", "Cf")}
+
+
+def most_marks(line: str) -> int:
+    """How many combining marks stand in a row at most."""
+    runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
+    return max((sum(1 for _ in run) for are_marks, run in runs if are_marks), default=0)
+
+
+def count_characters(content: bytes, start: int, end: int) -> int:
+    """Return how many characters a part of a UTF-8 file has, without decoding it."""
+    return sum(len(content[at:min(at + _PART, end)].translate(None, _WITHIN)) for at in range(start, end, _PART))
+
+
+MARK = b"\x1f\x8b"  # the first bytes of every gzip file
+_MEMBERS = 1000  # and one more per `_MEMBER` bytes, as some programs compress blocks by themselves
+_MEMBER = 2**10
+
+
+def unfold(content: bytes, most: int) -> bytes:
+    """Return what a gzip file holds, or just more than `most` bytes of it.
+
+    Raises:
+        ValueError: The file is damaged, or has too many parts.
+    """
+    if (members := content.count(MARK + b"\x08")) > _MEMBERS + len(content) // _MEMBER:  # each takes 64 microseconds
+        raise ValueError(f"some {members:,} gzip files, one after the other; compress the text as one file")
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            return read_at_most(most, file.read)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"damaged gzip file: {str(error).rstrip('.')}") from None
+
+
+def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
+    """Read a file, or just more than `limit` bytes of it; asked for all of them at once it would reserve as many."""
+    parts, size = [], 0
+    while size <= limit and (part := read(2**16)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
 
 MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
@@ -108,8 +260,8 @@ class Document:
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {thing} in this file")
 
-    def collecting(self, problems: Problems) -> Document:
-        """The same file, whose problems are collected."""
+    def collecting(self, problems: Problems | None) -> Document:
+        """Return the same file, whose problems are collected; None: they are raised."""
         return replace(self, problems=problems)
 
     @property

@@ -13,11 +13,9 @@ JOIN test_set ON test_set.name = s.test_set
 JOIN team ON team.name = s.team
 JOIN system ON system.name = s.system AND system.team_id = team.team_id
 LEFT JOIN track ON track.name = s.track;
-INSERT INTO submission (submission_id, test_set_id, system_id, track_id, version, kind, reader, missing, withdrawn,
-    late, attributes, digest, run_id, created_at)
-SELECT submission_id, test_set_id, system_id, track_id, version, kind, '', missing, FALSE, late, attributes, s.digest,
-    1, run.started_at
-FROM known_submission AS s, run;
+INSERT INTO submission (submission_id, test_set_id, system_id, track_id, {facts}, reader, withdrawn, run_id, created_at)
+SELECT submission_id, test_set_id, system_id, track_id, {facts}, '', FALSE, 1, run.started_at
+FROM known_submission, (SELECT started_at FROM run) AS run;
 INSERT INTO submission_source (submission_id, replicate, source_digest, name)
 SELECT submission_id, unnest(range(runs)), '', '' FROM known_submission;
 INSERT INTO scoring (scoring_id, submission_id, gold_revision_id, missing, n_missing, run_id)

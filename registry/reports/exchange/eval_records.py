@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from registry.importers.every_eval_ever.record_format import LIBRARY, SCHEMA
+from registry.importers.every_eval_ever import LIBRARY, SCHEMA
 from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.manifest.about import FACTS
 from registry.metrics import METRICS, Metric

@@ -14,8 +14,7 @@ from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import RARELY, hardly_wrong
 from registry.significance.cautions.weak_null import skewed_items
-from registry.significance.crossed.critical import log_p, reach
-from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
+from registry.significance.crossed import crossing, crossing_names, crossing_refusal, log_p, reach
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 

@@ -13,6 +13,7 @@ from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.provenance import parse_signature
 from registry.store.embargoes import is_public
 from registry.store.rows import selected
+from registry.submission_fields import SUBMISSION_FIELDS
 
 Row = dict[str, Any]
 
@@ -232,13 +233,14 @@ def _run(connection: Connection, number: int) -> list[Section]:
 
 def _submission(connection: Connection, name: str) -> list[Section]:
     """The history of a submission, or of all versions of a system."""
-    found = selected(connection, """
+    facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
+                      if field.name not in ("track", "version", "declared"))
+    found = selected(connection, f"""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version
-                AS name, track.name AS track, submission.kind, withdrawn, late, missing, attributes, submission.reader,
-            submission.digest, submission.created_at, submission_id
+                AS name, track.name AS track, {facts}, submission_id
         FROM submission JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
         JOIN team ON team.team_id = system.team_id LEFT JOIN track ON track.track_id = submission.track_id
-        ORDER BY submission_id""")
+        ORDER BY submission_id""")  # noqa: S608
     chosen = [row for row in found if name in (row["name"], row["name"].rpartition("@")[0])]
     sections = []
     for row in chosen:

@@ -14,11 +14,11 @@ from sqlalchemy import Connection, text
 
 from registry.store import models
 from registry.store.log.journal import Entry, entries
+from registry.submission_fields import CHANGEABLE
 
 # What is there once the command that wrote it is.
 _BY_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
 _WHOLE = ("task", "test_set", "task_metric")
-_OF_SUBMISSION = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
 
 
 def shadow(connection: Connection, entry: int) -> None:
@@ -71,7 +71,7 @@ def set_back_submissions(connection: Connection, entry: int) -> None:
     told: dict[str, dict[str, Any]] = {}
     for of in until(connection, entry, "submission-added", "submission-changed"):
         told.setdefault(of.subject, {}).update(
-            {key: value for key, value in of.details.items() if key in _OF_SUBMISSION})
+            {key: value for key, value in of.details.items() if key in CHANGEABLE})
     if not told:
         return
     ids = dict(map(tuple, connection.execute(text("""

@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from sqlalchemy import BigInteger, Boolean, Connection, DateTime, Integer, SmallInteger
 
 from registry.store import models
+from registry.submission_fields import SUBMISSION_FIELDS
 
 _SAFE = (BigInteger, Boolean, DateTime, Integer, SmallInteger)  # types of columns that nothing can be guessed from
 _TEXTS = {  # by table: other columns, of what tasks declare and of settings
     "task": (), "test_set": ("name", "cluster_attribute"), "gold_revision": ("task_version", "reader"),
     "gold_source": ("role", "reader"), "track": ("name",), "team": (), "system": (),
-    "submission": ("reader", "missing", "kind"), "submission_source": (), "replicate_factor": ("factor",),
+    "submission": [field.column for field in SUBMISSION_FIELDS if field.type == "setting"], "submission_source": (),
+    "replicate_factor": ("factor",),
     "tombstone": (), "scoring": ("missing",), "metric": ("name", "family", "better"), "task_metric": ("alias",),
     "score": (), "source": (), "tested_statistics": (), "study": (),
     "pair_request": ("metric", "test", "alternative", "interval", "confidence", "runs"),

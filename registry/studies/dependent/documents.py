@@ -14,7 +14,7 @@ from statistics import median
 from typing import ClassVar
 
 from registry.errors import InputError, counted
-from registry.significance.effects.design_effect import design_effect
+from registry.significance.effects import design_effect
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 

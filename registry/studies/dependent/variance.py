@@ -15,8 +15,7 @@ from typing import ClassVar
 
 from registry.errors import InputError, counted
 from registry.significance import Crossed
-from registry.significance.crossed.sources import CrossedPair, Source
-from registry.significance.crossed.tables import crossing, crossing_names
+from registry.significance.crossed import CrossedPair, Source, crossing, crossing_names
 from registry.significance.pairwise.crossed import Over
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row

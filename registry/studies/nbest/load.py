@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
-from registry.metrics.acceptance import tie_order
+from registry.metrics.sets import tie_order
 from registry.significance.assumptions import shared_items
 from registry.significance.pairwise.independent import same_items
 from registry.store import catalog

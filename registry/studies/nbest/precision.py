@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.metrics.acceptance import Ties, best_first, cut
+from registry.metrics.sets import Ties, best_first, cut
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.arrays import Ints
 from registry.errors import InputError
-from registry.metrics.acceptance import accepted
+from registry.metrics.sets import accepted
 from registry.significance.distributions import clopper_pearson
 from registry.studies.nbest.precision import Ranked
 

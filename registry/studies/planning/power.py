@@ -22,8 +22,8 @@ from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.weak_null import skewed
-from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
+from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.board_study import BoardStudy, Case, called

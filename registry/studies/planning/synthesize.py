@@ -21,8 +21,8 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.manifest.folder import TaskFolder
 from registry.manifest.write import json_lines
 from registry.significance import PairMatrix
-from registry.significance.effects.synthetic_systems import draw_correct
 from registry.significance.matrix import additive
+from registry.significance.power import draw_correct
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses

@@ -24,8 +24,7 @@ from registry.significance.assumptions import misuses
 from registry.significance.base import PairResult
 from registry.significance.correlations import PairMatrix
 from registry.significance.matrix import Resampled
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.multiple import STEP_DOWN, adjust
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case

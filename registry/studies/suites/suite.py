@@ -24,7 +24,7 @@ from registry.significance.cautions.evidence import SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.weak_null import even_units
 from registry.significance.matrix import Matrix
-from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampling.scores import resampling_refusal
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option

@@ -12,7 +12,7 @@ from registry.manifest import Significance
 from registry.provenance import parse_signature
 from registry.reports.methods import methods
 from registry.significance import TESTS, Settings
-from registry.significance.multiple.stepdown import draws_of, max_t, min_p
+from registry.significance.multiple import draws_of, max_t, min_p
 from registry.store.row_types import Member
 from tests.significance.matrices import matrix
 

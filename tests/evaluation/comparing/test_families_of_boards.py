@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.families import adjust_boards
+from registry.significance.multiple import adjust, adjust_boards
 from tests.evaluation.comparing.compared import pairs, raw
 
 F1 = '[[metric]]\nid = "f1"\nname = "BalancedAccuracy"\n'

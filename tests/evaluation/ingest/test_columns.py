@@ -22,7 +22,7 @@ from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.score import score
 from registry.manifest import load_manifest
 from registry.readers import Labels, Reader
-from registry.readers.parsing import table_columns
+from registry.readers.parsing import fast_tables
 from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.files.opening import transaction
@@ -165,7 +165,7 @@ def held(connection):
 def brought_in(connection, folder, enough):
     """What a check says of the task, and what a registry holds of it, with what was told; or why it was refused."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_columns, "ENOUGH", enough)
+        patch.setattr(fast_tables, "ENOUGH", enough)
         if enough:
             patch.setattr(Labels, "_at_once", lambda self, document: None)
             read = Reader.read_answers

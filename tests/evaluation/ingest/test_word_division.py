@@ -3,7 +3,7 @@
 import pytest
 
 import registry
-from registry.metrics.word_division import choose_tokenizer, count_tokenized, share_of_latin_letters
+from registry.metrics.texts import choose_tokenizer, count_tokenized, share_of_latin_letters
 
 CHINESE = ["今天又下雨了。", "我喜欢吃苹果。", "他明天去北京。"] * 4
 TEXTS = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance import correlations as correlated
 from registry.significance.correlations import COEFFICIENTS, SPEARMAN, resampled_correlations
-from registry.significance.effects.design_effect import design_effect
-from registry.significance.multiple.stepdown import draws_of, min_p
+from registry.significance.effects import design_effect
+from registry.significance.multiple import draws_of, min_p
 from registry.significance.pairwise import permutation
 from registry.significance.pairwise.williams import Williams
 from registry.significance.resampling import draws

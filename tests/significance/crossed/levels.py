@@ -9,7 +9,7 @@ it finds a difference of three standard errors.
 import numpy as np
 from scipy import stats
 
-from registry.significance.crossed.critical import reach
+from registry.significance.crossed import reach
 
 SETS = 40_000
 RATIOS = (0.0, 0.1, 0.4, 0.8, 1.5, 3.0, 6.0, 15.0, 50.0)

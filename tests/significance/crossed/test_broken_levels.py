@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.significance import Crossed, StatisticMatrix
 from registry.significance.assumptions import misuses
-from registry.significance.crossed.broken_levels import broken_levels
+from registry.significance.crossed import broken_levels
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.crossed.critical import log_p, reach
+from registry.significance.crossed import log_p, reach
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

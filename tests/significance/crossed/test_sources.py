@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from registry.significance.crossed.critical import log_p
-from registry.significance.crossed.sources import CrossedPair
+from registry.significance.crossed import CrossedPair, log_p
 from tests.significance.crossed.mixed_model import MIXED_MODEL, SCORES
 
 

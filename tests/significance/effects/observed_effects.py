@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from registry.significance.base import Observed
-from registry.significance.effects.effect_sizes import effects
+from registry.significance.effects import effects
 from tests.significance.matrices import matrix, of_labels
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.significance.effects.contingency_tables import contingencies
+from registry.significance.effects import contingencies
 
 
 def packed(right):

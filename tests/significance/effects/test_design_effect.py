@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import StatisticMatrix
-from registry.significance.effects.design_effect import design_effect, design_effects
+from registry.significance.effects import design_effect, design_effects
 from registry.significance.intervals import influences
 from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance.distributions import tango_interval
-from registry.significance.effects.effect_sizes import counted_effects
+from registry.significance.effects import counted_effects
 from tests.significance.effects.observed_effects import by_name, of_counts, of_scores
 from tests.significance.matrices import matrix, of_labels
 

@@ -13,7 +13,7 @@ from statsmodels.stats.weightstats import ttost_paired
 from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.distributions import tango_interval, tango_statistic
-from registry.significance.effects.equivalence import equivalence
+from registry.significance.effects import equivalence
 from registry.significance.resampling.scores import resampled_scores
 from tests.significance.effects.observed_effects import observe, of_counts, of_scores, z_by_likelihood
 from tests.significance.matrices import matrix, of_labels

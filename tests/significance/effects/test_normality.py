@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.diagnostic import lilliefors, normal_ad
 
-from registry.significance.effects.normality import normality
+from registry.significance.effects import normality
 
 NAMES = ["shapiro-wilk", "anderson-darling", "lilliefors"]
 

@@ -8,8 +8,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
-from registry.significance.effects.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.pairwise.matched import log_coins
+from registry.significance.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from tests.significance.matrices import F1, f1, matrix
 
 

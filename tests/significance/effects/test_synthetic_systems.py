@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.significance.effects.power import ExactMcNemar, discordance
-from registry.significance.effects.synthetic_systems import draw_correct, latent_correlation
 from registry.significance.pairwise.matched import log_coins
+from registry.significance.power import ExactMcNemar, discordance, draw_correct, latent_correlation
 
 RATES = np.array([0.85, 0.7, 0.5])
 

@@ -14,8 +14,7 @@ import zlib
 import numpy as np
 from scipy.stats import binom
 
-from registry.significance.histories.ladder import ladder, ladder_by_errors
-from registry.significance.histories.spending import new_bests, new_bests_by_ladder
+from registry.significance.histories import ladder, ladder_by_errors, new_bests, new_bests_by_ladder
 
 SUBMISSIONS, ALPHA, ITEMS = 200, 0.05, 1000
 RUNS = 1000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.significance.histories.ladder import ladder, ladder_by_errors
+from registry.significance.histories import ladder, ladder_by_errors
 
 
 def test_a_score_is_shown_where_it_is_better_by_more_than_a_step():

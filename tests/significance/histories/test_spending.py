@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from registry.significance.histories.ladder import ladder
-from registry.significance.histories.spending import new_bests, new_bests_by_ladder
+from registry.significance.histories import ladder, new_bests, new_bests_by_ladder
 from tests.significance.histories.open_boards import of_adaptive, of_fixed, revised, stairs, vote
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.multiple.corrections import CORRECTIONS, adjust, draws_needed, shaffer_factors
+from registry.significance.multiple import CORRECTIONS, adjust, draws_needed, shaffer_factors
 
 OF_P_VALUES = [name for name, correction in CORRECTIONS.items() if correction.function]
 

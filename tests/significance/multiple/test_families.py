@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.families import adjust_boards
+from registry.significance.multiple import adjust, adjust_boards
 from tests.significance.multiple.sequential_graph import sequentially_rejective
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.multiple.partial_conjunction import k_hat, listed, partial_conjunctions
+from registry.significance.multiple import k_hat, listed, partial_conjunctions
 
 
 @pytest.mark.parametrize(("p", "combination", "expected"), [

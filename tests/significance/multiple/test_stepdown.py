@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.stepdown import Draws, bytes_of_draws, draws_of, max_t, min_p
+from registry.significance.multiple import Draws, adjust, bytes_of_draws, draws_of, max_t, min_p
 from registry.significance.pairwise import permutation
 
 BOTH = pytest.mark.parametrize("method", [min_p, max_t])

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Settings, StatisticMatrix
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.joint_errors import Bootstrapped, Flipped
+from registry.significance.rank_sets import Bootstrapped, Flipped, Influences
 from registry.significance.resampling.draws import resamples_of
 from tests.validity.populations import F1, quotient_of, spans, translations
 from tests.validity.trained_populations import trained

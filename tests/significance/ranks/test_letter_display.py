@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance.ranks.letter_display import alike_groups, letters
+from registry.significance.ranks import alike_groups, letters
 
 
 @st.composite

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix, rank
-from registry.significance.multiple.corrections import adjust
-from registry.significance.ranks import rank_sets as sets
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.rank_sets import DRAWS, rank_sets, rank_sets_of_tests
+from registry.significance import rank_sets as sets
+from registry.significance.multiple import adjust
+from registry.significance.rank_sets import DRAWS, Influences, rank_sets, rank_sets_of_tests
 
 CSRANKS = Path(__file__).parent / "csranks"
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import rank
-from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges, rank_frequencies
+from registry.significance.ranks import frequent_ranks, neighbour_ranges, rank_frequencies
 
 
 def decisions(n, *won):

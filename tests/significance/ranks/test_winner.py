@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, truncnorm
 
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.winner import winner, winner_of
+from registry.significance.rank_sets import Influences, winner, winner_of
 from tests.significance.ranks.winner_coverage import accuracies, coverage
 
 NO_STEPS = np.zeros(3)

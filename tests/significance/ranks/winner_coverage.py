@@ -11,8 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from registry.significance import StatisticMatrix
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.winner import winner_of
+from registry.significance.rank_sets import Influences, winner_of
 
 RUNS = 2000
 POPULATIONS = {

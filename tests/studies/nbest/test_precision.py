@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.metrics.acceptance import accepted
+from registry.metrics.sets import accepted
 from registry.studies.nbest.precision import Contest, Ranked, evaluate
 
 

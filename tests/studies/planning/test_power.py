@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.effects.power import ExactMcNemar, MatchedTDesign
+from registry.significance.power import ExactMcNemar, MatchedTDesign
 from registry.studies.planning.power import Power, _of_skewed
 from tests.conftest import ROOT
 from tests.significance.matrices import in_steps, matrix

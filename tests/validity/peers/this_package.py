@@ -5,11 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from registry.significance import Bootstrap, McNemar, Settings
-from registry.significance.histories.spending import new_bests
-from registry.significance.multiple.corrections import adjust
-from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.rank_sets import rank_sets
-from registry.significance.ranks.winner import winner_of
+from registry.significance.histories import new_bests
+from registry.significance.multiple import adjust
+from registry.significance.rank_sets import Influences, rank_sets, winner_of
 from tests.validity.peers.programs import ALPHA
 
 

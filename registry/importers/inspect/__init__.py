@@ -1,1 +1,0 @@
-"""The logs of Inspect: read, made into a task, and held against their own results."""

@@ -1,0 +1,277 @@
+"""SWE-bench: reports of its harness, and results published in SWE-bench/experiments.
+
+- `MODEL.RUN.json`: the report of the harness since 2.0, with lists of instances by outcome. The `report.json` of single
+  instances in its logs are not such reports.
+- `SYSTEM/results/results.json` of SWE-bench/experiments: lists of instances that are resolved, not generated, or
+  without logs. All others are unresolved, so a list of all instances is needed. The harness before 2.0 lists more.
+- `SYSTEM/per_instance_details.json` there: an object per instance that says whether it is resolved.
+- `SYSTEM/metadata.yaml` there: who submitted, and which model. It is read as PyYAML's nodes, because merged mappings
+  can fill all memory when they become objects. Without PyYAML (extra `swe-bench`) it is ignored.
+
+The outcome of an instance is its label and the gold label is `resolved`, so accuracy is SWE-bench's score. Other labels
+are `unresolved`, `error` (the evaluation failed), `empty_patch` and `incomplete` (no patch was submitted).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+from registry.errors import InputError, counted
+from registry.importers.base import Importer, Place, Sources, distinct_slugs, find_files, member, title
+from registry.manifest.folder import TaskFolder
+
+_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
+_LARGEST = 2**16  # bytes of a file that names a system and its makers
+_LONGEST, _MOST = 300, 20  # characters of a text, and texts of a list, that are kept
+_KINDS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # of what is no program's own
+_TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+# What is kept, by the keys under which newer files and older ones have it.
+_KEYS = {
+    "name": (("info", "name"), ("name",)), "site": (("info", "site"), ("site",)), "report": (("info", "report"),),
+    "organisation": (("tags", "org"),), "model": (("tags", "model"),), "open_model": (("tags", "os_model"),),
+    "open_system": (("tags", "os_system"), ("oss",)), "checked": (("tags", "checked"), ("verified",)),
+    "attempts": (("tags", "system", "attempts"), ("system", "attempts")),
+}
+
+
+def attributes_of(folder: Path, sources: Sources) -> dict[str, Any]:
+    """What is known of the submission in a folder, for queries.
+
+    Raises:
+        InputError: Its metadata are no YAML, or too large.
+    """
+    found: dict[str, Any] = {}
+    if match := _DATE.fullmatch(folder.name):
+        found["date"] = "-".join(match.groups())
+    file = folder / "metadata.yaml"
+    if not file.is_file() or (metadata := _read(file, sources)) is None:
+        return found
+    for name, places in _KEYS.items():
+        value = next((value for keys in places if (value := _under(metadata, keys)) is not None), None)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _read(file: Path, sources: Sources) -> Any:
+    """The metadata as a node of YAML; None where nothing can read them."""
+    try:
+        import yaml
+    except ImportError:
+        return None
+    document = sources.load(file)
+    if len(document.content) > _LARGEST:
+        raise InputError(f"more than {_LARGEST >> 10} KiB, which is no description of a submission", path=file)
+    try:
+        metadata = yaml.compose(document.text(), Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(f"not YAML: {str(error).partition(chr(10))[0][:200] or 'nested too deeply'}",
+                         path=file) from None
+    for node in _nodes(metadata):
+        _check(node, file)
+    return metadata
+
+
+def _nodes(root: Any) -> Iterator[Any]:
+    """All nodes, each once, however often it is referred to."""
+    left, seen = [] if root is None else [root], set()
+    while left:
+        node = left.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            left += () if node.id == "scalar" else chain(*node.value) if node.id == "mapping" else node.value
+
+
+def _check(node: Any, file: Path) -> None:
+    """Refuse what reads otherwise than it seems to: other programs' objects, merged mappings, keys that stand twice."""
+    line = node.start_mark.line + 1
+    kind = node.tag.removeprefix("tag:yaml.org,2002:")
+    if kind not in _KINDS:
+        what = "'<<' merges mappings; write their keys out" if kind == "merge" else f"a tag {kind[:60]!r}; leave it out"
+        raise InputError(f"not YAML as it is read here: {what}", path=file, line=line)
+    keys = [key.value for key, _ in node.value if key.id == "scalar"] if node.id == "mapping" else []
+    if len(set(keys)) < len(keys):
+        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise InputError(f"not YAML: the key {twice[:60]!r} stands twice", path=file, line=line)
+
+
+def _under(metadata: Any, keys: Sequence[str]) -> str | bool | None:
+    """A text or truth value under nested keys; several in a list become one text."""
+    node = metadata
+    for key in keys:
+        of = node.value if node.id == "mapping" else ()
+        if (node := next((value for name, value in of if name.value == key), None)) is None:
+            return None
+    if node.id == "scalar" and isinstance(value := _plain(node), bool):
+        return value
+    texts = map(_plain, node.value[:_MOST] if node.id == "sequence" else [node])
+    text = ", ".join(one for one in texts if isinstance(one, str))
+    return text if text and text.isprintable() else None
+
+
+def _plain(node: Any) -> str | bool | None:
+    """What a scalar says: a text, a truth value, or a whole number as text."""
+    kind = node.tag.rpartition(":")[2] if node.id == "scalar" else ""
+    if kind == "bool":
+        return _TRUTHS.get(node.value.lower())
+    if kind == "int":
+        return node.value if re.fullmatch(r"-?\d{1,9}", node.value, re.ASCII) else None
+    return node.value[:_LONGEST].strip() if kind == "str" else None
+
+
+Outcomes = dict[str, str]  # by instance
+
+OUTCOMES = ("resolved", "unresolved", "error", "empty_patch", "incomplete")
+_GOLD = "instances.tsv"
+_OF_ONE_INSTANCE = "report.json"
+_FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
+
+
+class SweBench(Importer):
+    """SWE-bench: reports of the evaluation harness, or results as SWE-bench/experiments has them, in a folder.
+
+    Attributes:
+        run: What stands for RUN in the reports' names MODEL.RUN.json; it is left out of the systems' names.
+        instances: A file in the folder with all instances, one per line; published `results.json` need it.
+        missing: Instances that one system's file says nothing of: `reject` the files, or `drop` them for all systems.
+    """
+
+    name = "swe-bench"
+
+    run: str = ""
+    instances: str | None = None
+    missing: Literal["reject", "drop"] = "reject"
+
+    def read(self, path: Path) -> TaskFolder:
+        """Make a test set of the instances, with a label for what each system did about each."""
+        outcomes: dict[str, Outcomes] = {}
+        about: dict[str, dict[str, Any]] = {}
+        sources = Sources(path)
+        known = self._instances(sources)
+        end = f".{self.run}.json" if self.run else ".json"
+        files = find_files(path, lambda name: name.endswith(end) and name != _OF_ONE_INSTANCE,
+                           f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
+        published = [file for file in files if file.name in _PUBLISHED]  # among much else
+        for file in published or files:
+            system = _folder(file).name if published else file.name.removesuffix(end)
+            if system in outcomes:
+                raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
+            read = _PUBLISHED.get(file.name, _report)
+            about[system] = attributes_of(_folder(file), sources) if published else {}
+            outcomes[system] = found = read(*sources.json(file), known)
+            for instance in found:
+                if not instance.strip() or not instance.isprintable():
+                    raise InputError(f"names {instance!r}, which is no instance", path=file)
+                if known and instance not in known:
+                    raise InputError(f"not among those of {self.instances!r}", path=file, item=instance,
+                                     category="unknown")
+        instances = sorted(known or {instance for of in outcomes.values() for instance in of})
+        for system, of in outcomes.items():
+            lacking = [instance for instance in instances if instance not in of]
+            if lacking and self.missing == "reject":
+                n = counted(len(lacking), "instance")
+                raise InputError(f"what there is of {system!r} says nothing of {n} that others report on, such as "
+                                 f"{lacking[0]!r}; --option missing=drop leaves such ones out for all systems",
+                                 path=path, category="missing")
+        return self._imported(sources, instances, outcomes, about)
+
+    def _imported(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
+                  about: Mapping[str, dict[str, Any]]) -> TaskFolder:
+        files = {_GOLD: _table((instance, "resolved", instance.rpartition("-")[0] or instance)
+                               for instance in instances)}
+        slugs = distinct_slugs(outcomes, sources.path)
+        for system, of in outcomes.items():
+            files[f"systems/{slugs[system]}.tsv"] = _table(
+                (instance, of[instance]) for instance in instances if instance in of)
+        return TaskFolder({
+            "task": {"title": title(sources.path)},
+            "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
+                          "options": {"columns": ["item", "label", "repository"], "labels": list(OUTCOMES)},
+                          "cluster": "repository"}],
+            "submission": {"options": {"columns": ["item", "label"]}, "missing": self.missing},
+            "metric": [{"id": "resolved", "name": "Accuracy"}],
+            "submit": [{"file": f"systems/{slug}.tsv", "system": system,
+                        **({"attributes": about[system]} if about[system] else {})} for system, slug in slugs.items()],
+        }, files, sources.digests)
+
+    def _instances(self, sources: Sources) -> frozenset[str]:
+        """All instances, where a file lists them."""
+        if self.instances is None:
+            return frozenset()
+        document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
+        return frozenset(line.strip() for _, line in document.lines() if line.strip())
+
+
+def _folder(file: Path) -> Path:
+    """The folder of a submission's SYSTEM/results/results.json or SYSTEM/per_instance_details.json."""
+    folder = file.absolute().parent
+    return folder.parent if folder.name == "results" else folder
+
+
+def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """What became of every instance, as the harness reports it from 2.0 on."""
+    if not isinstance(report, dict) or "resolved_ids" not in report:
+        raise place.error("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
+                          "--option run=RUN choose those called MODEL.RUN.json")
+    found: Outcomes = {}
+    for outcome in OUTCOMES:
+        _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)
+    total = member(report, "total_instances", of=int, place=place)
+    if total != len(found) or not found:
+        raise place.error(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
+                          "is this a report of the run of a whole set?", category="missing")
+    return found
+
+
+def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
+    """What became of every instance in a `results.json`, whose lists of the harness before 2.0 contain each other."""
+    found: Outcomes = {}
+    _note(found, _listed(results, "resolved", place), "resolved", place)
+    _note(found, _listed(results, "no_generation", place), "empty_patch", place)
+    if "generated" not in results:
+        if not known:
+            raise place.error("lists what was resolved and not what was not; name a file in the folder that lists all "
+                              "instances, one per line: --option instances=FILE")
+        _note(found, _listed(results, "no_logs", place), "error", place)
+        return found | {instance: "unresolved" for instance in known if instance not in found}
+    generated, logged = (_listed(results, name, place) for name in ("generated", "with_logs"))
+    failed = {instance for name in _FAILED for instance in _listed(results, name, place)} | set(generated) - set(logged)
+    rest = [instance for instance in generated if instance not in found]
+    _note(found, (instance for instance in rest if instance in failed), "error", place)
+    _note(found, (instance for instance in rest if instance not in failed), "unresolved", place)
+    return found | {instance: "incomplete" for instance in known if instance not in found}
+
+
+def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """What became of every instance, one by one."""
+    if not isinstance(details, dict) or not details:
+        raise place.error("no object of instances")
+    return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"
+            for instance in details}
+
+
+_PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
+    "results.json": _results, "per_instance_details.json": _details}
+
+
+def _listed(report: Any, name: str, place: Place) -> list[str]:
+    listed: list[Any] = member(report, name, of=list, place=place)
+    if wrong := [instance for instance in listed if not isinstance(instance, str)]:
+        raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
+    return listed
+
+
+def _note(found: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
+    """Note what became of instances, each of which has one outcome."""
+    for instance in instances:
+        if (other := found.setdefault(instance, outcome)) is not outcome:
+            raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> bytes:
+    return "".join("\t".join(row) + "\n" for row in rows).encode()

@@ -1,1 +1,0 @@
-"""What SWE-bench says of every instance and model, and of who submitted it."""

@@ -1,0 +1,402 @@
+"""Metrics of named statistics that add up over items: a user's formula, or the counts of another metric.
+
+A small grammar reads formulas, never `eval`:
+
+    sum     = product (("+" | "-") product)*
+    product = sign (("*" | "/") sign)*
+    sign    = "-" sign | power
+    power   = atom ("^" sign)?
+    atom    = number | name | function "(" sum ("," sum)* ")" | "(" sum ")"
+
+A formula that equals one linear function of the sums over another, in whatever form (`1 - a/b`), is recognised, because
+exact tests need this form.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, reduce
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+
+from registry.arrays import Floats
+from registry.columns import JoinedColumns, StatisticColumns
+from registry.errors import InputError, suggest
+from registry.families import FAMILIES
+from registry.items import Answer, Item
+from registry.metrics.base import AdditiveMetric, DeclaredRange, Metric, Quotient
+from registry.metrics.confusion import ConfusionMetric
+from registry.values import parse
+
+LONGEST = 400  # characters
+DEEPEST = 50  # expressions within another
+
+
+_TOKEN = re.compile(r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
+                    r"|(?P<mark>[-+*/^(),]))")
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "^": np.power,
+    "/": lambda over, under: np.divide(over, np.where(under == 0, np.nan, under)),
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs,
+    "min": lambda *values: reduce(np.minimum, values), "max": lambda *values: reduce(np.maximum, values),
+}
+_ONE = ("sqrt", "log", "exp", "abs")  # functions of one argument
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A number, a name, or an operator or function (`symbol`) of `parts`."""
+
+    symbol: str | Fraction
+    parts: tuple[Expression, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that it asks for, in the order of their first place."""
+        if isinstance(self.symbol, str) and not self.parts:
+            return (self.symbol,)
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
+
+    def value(self, of: Mapping[str, Floats]) -> Floats:
+        """Compute it for arrays by name; what is undefined is nan or infinite."""
+        if isinstance(self.symbol, Fraction):
+            return np.array(float(self.symbol))
+        if not self.parts:
+            return of[self.symbol]
+        function = _OPERATORS.get(self.symbol) or FUNCTIONS[self.symbol]
+        values = [part.value(of) for part in self.parts]
+        if self.symbol == "^" and isinstance(exponent := self.parts[1].symbol, Fraction) and exponent == 2:
+            return np.square(values[0])
+        return np.asarray(function(*values), dtype=np.float64)
+
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The whole coefficients of `names` where it is one linear function over another; else None."""
+        if (found := _ratio(self)) is None or "" in found[0] or "" in found[1] or not found[1]:
+            return None
+        sides = [[side.get(name, Fraction(0)) for name in self.names] for side in found]
+        if any(weight < 0 for weight in sides[1]):
+            return None  # of statistics that are counts it can be 0, or change its sign, where it is not expected to
+        common = math.lcm(*(weight.denominator for side in sides for weight in side))
+        largest = math.gcd(*(int(weight * common) for side in sides for weight in side))
+        whole = [tuple(int(weight * common) // largest for weight in side) for side in sides]
+        return None if max(abs(weight) for side in whole for weight in side) >= 2**31 else (whole[0], whole[1])
+
+
+def parse_formula(text: str) -> Expression:
+    """Read a formula.
+
+    Raises:
+        InputError: It is none; the message points at the character.
+    """
+    return _Parser(text).whole()
+
+
+class _Parser:
+    """Reads one formula from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.kind, self.token, self.next = "", "", 0
+        if len(text) > LONGEST:
+            raise InputError(f"the formula has {len(text)} characters; {LONGEST} are the most")
+        self._step()
+
+    def whole(self) -> Expression:
+        found = self._sum()
+        if self.kind != "end":
+            raise self._wrong("expected an operator")
+        return found
+
+    def _step(self) -> None:
+        """Go to the next token; `at` is where it begins."""
+        self.at = self.next + len(self.text[self.next:]) - len(self.text[self.next:].lstrip())
+        match = _TOKEN.match(self.text, self.next)
+        if match is None:
+            self.kind, self.token = "end", ""
+            if self.text[self.next:].strip():
+                raise self._wrong("no formula has this")
+            return
+        self.kind, self.token, self.next = str(match.lastgroup), match.group().strip(), match.end()
+
+    def _wrong(self, message: str) -> InputError:
+        shown = f" ({self.text[self.at:self.at + 20]!r})" if self.at < len(self.text) else " (its end)"
+        return InputError(f"formula {self.text[:60]!r}, character {self.at + 1}{shown}: {message}")
+
+    def _take(self, mark: str) -> bool:
+        if found := (self.kind, self.token) == ("mark", mark):
+            self._step()
+        return found
+
+    def _chain(self, operators: str, part: Callable[[], Expression]) -> Expression:
+        found = part()
+        while self.kind == "mark" and self.token in operators:
+            operator = self.token
+            self._step()
+            found = Expression(operator, (found, part()))
+        return found
+
+    def _sum(self) -> Expression:
+        return self._chain("+-", self._product)
+
+    def _product(self) -> Expression:
+        return self._chain("*/", self._sign)
+
+    def _sign(self) -> Expression:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._wrong(f"more than {DEEPEST} expressions within another")
+        found = Expression("*", (Expression(Fraction(-1)), self._sign())) if self._take("-") else self._power()
+        self.depth -= 1
+        return found
+
+    def _power(self) -> Expression:
+        base = self._atom()
+        return Expression("^", (base, self._sign())) if self._take("^") else base
+
+    def _atom(self) -> Expression:
+        if self.kind == "number":
+            number = self._number()
+            self._step()
+            return Expression(number)
+        if self.kind == "name":
+            return self._named()
+        if self._take("("):
+            found = self._sum()
+            self._close()
+            return found
+        raise self._wrong("expected a number, a name or '('")
+
+    def _number(self) -> Fraction:
+        if not self.token.isascii() or len(self.token) > 30 or not 0 <= (size := float(self.token)) < 1e30 or (
+                0 < size < 1e-30):
+            raise self._wrong("no number between 1e-30 and 1e30")
+        return Fraction(self.token)
+
+    def _named(self) -> Expression:
+        name, at = self.token, self.at
+        self._step()
+        if not self._take("("):
+            return Expression(name)
+        parts = [self._sum()]
+        while self._take(","):
+            parts.append(self._sum())
+        self._close()
+        if name not in FUNCTIONS or (len(parts) == 1) != (name in _ONE):
+            self.at = at
+            raise self._wrong(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
+                              else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
+        return Expression(name, tuple(parts))
+
+    def _close(self) -> None:
+        if not self._take(")"):
+            raise self._wrong("expected ')'")
+
+
+Linear = dict[str, Fraction]  # weights by name, that of the constant under ""; none is 0
+
+
+def _ratio(expression: Expression) -> tuple[Linear, Linear] | None:
+    """The expression as one linear function over another, where the operators lead to no higher powers."""
+    symbol, parts = expression.symbol, expression.parts
+    if not parts:
+        return ({"": symbol} if symbol else {}) if isinstance(symbol, Fraction) else {symbol: Fraction(1)}, _constant(1)
+    if isinstance(symbol, Fraction) or symbol not in _OPERATORS:
+        return None
+    if (a := _ratio(parts[0])) is None or (b := _ratio(parts[1])) is None:
+        return None
+    if symbol == "^":
+        (base, one), (power, other) = a, b
+        exponent = power.get("", Fraction(0))
+        value = base.get("", Fraction(0))
+        bits = value.numerator.bit_length() + value.denominator.bit_length()
+        if not (base.keys() | power.keys() <= {""} and one == other == _constant(1) and exponent.denominator == 1
+                and 0 <= exponent <= 1000 // bits):
+            return None
+        return _constant(value ** int(exponent)), _constant(1)
+    if symbol in ("+", "-"):
+        sign = Fraction(1 if symbol == "+" else -1)
+        if a[1] == b[1]:
+            return _plus(a[0], b[0], sign), a[1]
+        crossed = _times(a[0], b[1]), _times(b[0], a[1]), _times(a[1], b[1])
+        return None if None in crossed else (_plus(crossed[0] or {}, crossed[1] or {}, sign), crossed[2] or {})
+    if symbol == "/" and not b[1].keys() <= {""}:
+        return None  # nothing is cancelled: a / b * b is undefined where b is 0
+    over, under = (b if symbol == "*" else (b[1], b[0]))
+    product, divisor = _times(a[0], over), _times(a[1], under)
+    return None if product is None or not divisor else (product, divisor)
+
+
+def _constant(value: Fraction | int) -> Linear:
+    return {"": Fraction(value)} if value else {}
+
+
+def _plus(a: Linear, b: Linear, sign: Fraction) -> Linear:
+    total = {name: a.get(name, Fraction(0)) + sign * b.get(name, Fraction(0)) for name in (*a, *b)}
+    return {name: weight for name, weight in total.items() if weight}
+
+
+def _times(a: Linear, b: Linear) -> Linear | None:
+    """The product of two linear functions, where one is a constant."""
+    if not b.keys() <= {""}:
+        a, b = b, a
+    if not b.keys() <= {""}:
+        return None
+    factor = b.get("", Fraction(0))
+    return {name: weight * factor for name, weight in a.items()} if factor else {}
+
+
+MOST = len(FAMILIES["additive"].columns)
+
+
+class NamedStatistics(AdditiveMetric):
+    """What metrics of named columns share: statistics that the reader found, in the order of the names."""
+
+    takes = "statistic"
+    family = "additive"
+    terse = True
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        return FAMILIES[self.family].columns[:len(self.needs())]
+
+    def without_answer(self, item: Item) -> tuple[float, ...]:
+        """Give a number for each name where an item has no answer; what is not known refuses it."""
+        raise self.unanswered(item)
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give the statistics that are named, then zeros."""
+        names = self.needs()
+        if answer is not None:
+            known = item.gold | answer.value
+            if lacking := [name for name in names if name not in known]:
+                raise InputError(f"has no statistic {lacking[0]!r}; {suggest(lacking[0], known)}", item=item.key)
+            values = tuple(known[name] for name in names)
+        else:
+            values = self.without_answer(item)
+        return (*values, *(0.0,) * (len(FAMILIES[self.family].columns) - len(values)))
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
+        """The same of all items at once."""
+        columns = answers.answers
+        found = np.zeros((len(items), len(FAMILIES[self.family].columns)))
+        for n, name in enumerate(self.needs()):
+            if isinstance(columns, StatisticColumns) and name in columns.names:
+                found[:, n] = answers.values[:, columns.names.index(name)]
+            elif all(name in item.gold for item in items):
+                found[:, n] = [item.gold[name] for item in items]
+            else:  # of which an error tells
+                return np.array([self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)])
+        return found
+
+
+class Formula(DeclaredRange, NamedStatistics):
+    """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
+
+    There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range
+    is that of the formula, which `low` and `high` declare, so that intervals stay within; where it is undefined, so is
+    the score. `better` says which scores are the better ones, `worst` what an item without an answer counts: a number
+    for each name, in the order of their first places.
+    """
+
+    called = "{formula}"
+    citation = "that of the formula"
+
+    formula: str = field(kw_only=True)
+    better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
+    worst: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = self.needs()
+        if not names:
+            raise InputError(f"formula {self.formula!r} has no name of a statistic")
+        if len(names) > MOST:
+            raise InputError(f"the formula has {len(names)} names; {MOST} are the most")
+        if self.worst is not None and len(self.worst) != len(names):
+            raise InputError(f"option 'worst' of Formula needs a number for each of {', '.join(names)}, in this order")
+
+    @cached_property
+    def expression(self) -> Expression:
+        """The formula, read."""
+        return parse_formula(self.formula)
+
+    def needs(self) -> tuple[str, ...]:
+        """The names in the formula, in the order of their first place."""
+        return self.expression.names
+
+    @cached_property
+    def quotient(self) -> Quotient | None:
+        if (found := self.expression.quotient()) is None:
+            return None
+        over, under = ((*side, *(0,) * (MOST - len(side))) for side in found)
+        return over, under
+
+    @property
+    def has_worst(self) -> bool:
+        return self.worst is not None
+
+    def without_answer(self, item: Item) -> tuple[float, ...]:
+        """The numbers of the option `worst`."""
+        return super().without_answer(item) if self.worst is None else self.worst
+
+    def score(self, sums: Floats) -> Floats:
+        """Compute the formula; undefined is nan."""
+        with np.errstate(all="ignore"):
+            scores = self.expression.value({name: sums[..., n] for n, name in enumerate(self.needs())})
+        return np.where(np.isfinite(scores), scores, np.nan)
+
+
+class Recorded(NamedStatistics):
+    """The score of another metric, of statistics that were counted before; its range is that of the metric.
+
+    `of` is the other metric with its options, such as `"SpanF(beta=1)"`; `columns` are the columns that hold what it
+    counts, in the order of its family. Measures by class and correlations rest on labels and numbers instead.
+    """
+
+    citation = "that of the metric"
+    has_worst = False
+
+    of: str = field(kw_only=True)
+    columns: tuple[str, ...] = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        counted = self.original.filled
+        if len(self.columns) != len(counted):
+            raise InputError(f"option 'columns' of Recorded needs a column for each of {', '.join(counted)}, which "
+                             f"{self.of} counts")
+        object.__setattr__(self, "family", self.original.family)
+        object.__setattr__(self, "better", self.original.better)
+        object.__setattr__(self, "score_range", self.original.score_range)
+
+    @cached_property
+    def original(self) -> AdditiveMetric:
+        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS  # which imports this module
+        found = parse("metric", known, self.of)
+        if not isinstance(found, AdditiveMetric) or isinstance(found, ConfusionMetric | Recorded):
+            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up")
+        return found
+
+    @property
+    def title(self) -> str:
+        return self.original.title
+
+    def needs(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    @property
+    def quotient(self) -> Quotient | None:
+        return self.original.quotient
+
+    def score(self, sums: Floats) -> Floats:
+        """Score as the other metric does."""
+        return self.original.score(sums)

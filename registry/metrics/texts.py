@@ -1,0 +1,468 @@
+"""Metrics of text against references: BLEU, chrF, TER, ROUGE, WER and CER.
+
+The statistics are those of sacrebleu (Post 2018), rouge-score and jiwer. Scores are computed from their sums,
+vectorized over resamples, and tests compare them with the programs' own. The order of references is part of the metric:
+chrF keeps the first of equally good references.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from registry.arrays import Floats, share
+from registry.errors import InputError
+from registry.families import FAMILIES
+from registry.items import Answer, Item
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric, check_beta, needed_module
+from registry.values import TERSE
+
+
+class ReferenceMetric(AdditiveMetric):
+    """A metric of segments against their `references`; an item without an answer counts as an empty segment."""
+
+    takes = "segment"
+
+    references: tuple[str, ...] = ("gold",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.references or len(set(self.references)) < len(self.references):
+            raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
+
+    @property
+    def counts_silence(self) -> bool:
+        """Whether an item may have no reference text, and what a system says counts as an insertion."""
+        return False
+
+    def check_gold(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if not self.counts_silence and self.texts_of(item) == [""]:
+                raise InputError(f"the reference is blank, which {self.name} cannot score; leave the item out of all "
+                                 "files (WER and CER count insertions there)", item=item.key)
+
+    def texts_of(self, item: Item) -> list[str]:
+        """Return the references of an item that are not blank; an empty text if all are."""
+        return [text for name in self.references if (text := item.gold[name]).strip()] or [""]
+
+    def needs(self) -> tuple[str, ...]:
+        return self.references
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        return tuple(self.corpus_statistics([item], [answer])[0])
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
+        """Say what of the gold's texts it would take for words that are none, and what to declare; None if nothing."""
+        return None
+
+    @abstractmethod
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Give the statistics of many segments, [items, columns]; scorers of text are fast on many only."""
+
+
+def texts(answers: Sequence[Answer | None]) -> list[str]:
+    """The segments of a system, empty where there is none."""
+    return ["" if answer is None else answer.value for answer in answers]
+
+
+_KANA_AND_OTHERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao, Burmese, Khmer
+UNDIVIDED = re.compile(f"[{_KANA_AND_OTHERS}\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_NOT_CHINESE = re.compile(f"[{_KANA_AND_OTHERS}]")
+_ENDING = re.compile(r"\S(\s?)[.!?]$")  # of a sentence
+_FEW = 5  # sentences
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
+    """Return the tokenizer of BLEU for texts most of whose characters are of a script without blanks between words.
+
+    >>> [choose_tokenizer([text]) for text in ("It rains again.", "今天又下雨了。", "また雨が降っている。")]
+    [None, 'zh', 'char']
+    """
+    text = "".join(texts)
+    if text.isascii() or 2 * len(UNDIVIDED.findall(text)) <= len(text):
+        return None
+    return "char" if _NOT_CHINESE.search(text) else "zh"
+
+
+def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
+    """Say that a metric takes clauses for words, if the texts' script has no blanks between words; else None.
+
+    Args:
+        texts: Of the gold.
+        name: Of the metric.
+        remedy: What to declare instead; `{tokenizer}` stands for BLEU's.
+    """
+    tokenizer = choose_tokenizer(texts)
+    return tokenizer and (f"most characters of the gold are of a script without blanks between words, and {name} takes "
+                          f"what blanks divide for words; {remedy.format(tokenizer=tokenizer)}")
+
+
+def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
+    """Count the texts that end in a full stop, and those with a blank before it, as tokenized text has.
+
+    >>> count_tokenized(["It rains .", "It rains.", "It rains"])
+    (2, 1)
+    """
+    blanks = [found[1] for text in texts if (found := _ENDING.search(text.rstrip()))]
+    return len(blanks), sum(map(bool, blanks))
+
+
+def is_tokenized(texts: Sequence[str]) -> bool:
+    """Say whether most of the sentences in some texts end in a blank and a full stop."""
+    sentences, tokenized = count_tokenized(texts)
+    return sentences >= _FEW and 2 * tokenized > sentences
+
+
+def share_of_latin_letters(texts: Iterable[str]) -> float:
+    """Return the share of letters that are a to z in either case; 1 if there is no letter."""
+    letters = _LETTER.findall("".join(texts))
+    return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
+
+
+_References = tuple[tuple[str | None, ...], ...]  # of each name, by item; None is no reference
+
+
+class _SegmentMetric(ReferenceMetric):
+    """What the metrics on sacrebleu's statistics share."""
+
+    scorer = "sacrebleu"
+    libraries = ("sacrebleu",)
+
+    def engine_options(self) -> dict[str, Any]:
+        """The options of sacrebleu's own metric, beside its references."""
+        return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        rows = [self.texts_of(item) for item in items]
+        padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu passes None over
+        references = tuple(zip(*padded, strict=True)) if padded else tuple(() for _ in self.references)
+        return _extracted(self, references, texts(answers))
+
+
+def _extracted(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
+    """The statistics that sacrebleu's own metric extracts, [segments, its columns]."""
+    found = _engine(metric, references)._extract_corpus_statistics(segments, None)
+    return np.array(found, dtype=np.float64).reshape(len(segments), -1)
+
+
+@lru_cache(maxsize=8)
+def _engine(metric: _SegmentMetric, references: _References) -> Any:
+    """Make sacrebleu's own metric, with these references read once."""
+    from sacrebleu import metrics
+
+    return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
+
+
+class BLEU(_SegmentMetric):
+    """Corpus BLEU up to 4-grams, from 0 to 100."""
+
+    called = "BLEU"
+    decimals = 2
+    score_range = (0.0, 100.0)
+    family = "bleu"
+    citation = "Papineni et al. 2002; Post 2018"
+
+    tokenize: Literal["13a", "char", "intl", "none", "zh"] = "13a"
+    smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
+    lowercase: bool = False
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        if self.tokenize in ("char", "zh"):
+            return None
+        tokenized = self.tokenize != "none" and is_tokenized(texts)
+        return describe_undivided(texts, self.name, 'set its option tokenize = "{tokenizer}"') or (
+            f'the gold seems to be tokenized, and {self.name} tokenizes it again; tokenize = "none" takes its words as '
+            "they are" if tokenized else None)
+
+    def engine_options(self) -> dict[str, Any]:
+        return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
+
+    def score(self, sums: Floats) -> Floats:
+        """Combine n-gram precisions and brevity penalty as sacrebleu does; no match at all scores 0."""
+        hypothesis, reference = sums[..., 0], sums[..., 1]
+        logs, halvings = np.zeros_like(hypothesis), np.zeros_like(hypothesis)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for n in range(4):  # order by order, so that the last digit does not depend on the shape
+                added = 1 if self.smooth == "add-k" and n else 0
+                correct, total = sums[..., 2 + n] + added, sums[..., 6 + n] + added
+                unmatched = correct == 0
+                if unmatched.any():
+                    halvings += unmatched
+                    floor = 0.1 * (self.smooth == "floor")
+                    correct = np.where(unmatched, 0.5**halvings if self.smooth == "exp" else floor, correct)
+                    correct = np.where(total > 0, correct, 0.0)
+                    total = np.maximum(total, 1)
+                logs += np.log(correct / total)
+            penalty = np.where(hypothesis < reference, 1 - reference / hypothesis, 0.0)
+            scores = 100 * np.exp(penalty + logs / 4)
+        return np.where(sums[..., 2:6].any(axis=-1) & (hypothesis > 0), scores, 0.0)
+
+
+class ChrF(_SegmentMetric):
+    """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
+
+    name = "chrF"
+    decimals = 2
+    score_range = (0.0, 100.0)
+    family = "chrf"
+    citation = "Popović 2015, 2017"
+
+    char_order: Literal[1, 2, 3, 4, 5, 6] = 6
+    word_order: Literal[0, 1, 2] = 0
+    beta: float = 2.0
+    lowercase: bool = False
+    whitespace: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_beta(self.beta, self.name)
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
+
+    def words(self) -> tuple[str, Collection[str]]:
+        return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Characters from the first column on, words from the nineteenth.
+
+        Of several references the first that gives a segment its highest score counts, as sacrebleu has it.
+        """
+        segments = tuple(texts(answers))
+        by_reference = [_of_one_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
+                                          segments) for name in self.references]
+        found = by_reference[0]
+        if len(by_reference) > 1:
+            score = _engine(self, ((),))._compute_f_score
+            scores = np.array([[score(row) for row in of.tolist()] for of in by_reference])
+            scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
+            best = np.argmax(scores, axis=0)
+            found = np.choose(best[:, np.newaxis], by_reference)
+        laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
+        laid[:, :3 * self.char_order] = found[:, :3 * self.char_order]
+        laid[:, 18:18 + 3 * self.word_order] = found[:, 3 * self.char_order:]
+        return laid
+
+    def score(self, sums: Floats) -> Floats:
+        """Average precision and recall over the orders that both sides have, then combine them."""
+        orders, precision, recall = (np.zeros(sums.shape[:-1]) for _ in range(3))
+        for n in (*range(self.char_order), *range(6, 6 + self.word_order)):
+            hypothesis, reference, match = (sums[..., 3 * n + part] for part in range(3))
+            both = (hypothesis > 0) & (reference > 0)
+            orders += both
+            precision += np.divide(match, hypothesis, out=np.zeros_like(precision), where=both)
+            recall += np.divide(match, reference, out=np.zeros_like(recall), where=both)
+        precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
+        weight = self.beta**2
+        return share(100 * (1 + weight) * precision * recall, weight * precision + recall, 0.0)
+
+
+@lru_cache(maxsize=4)
+def _of_one_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
+    """The statistics against one reference, which several metrics of a task may have."""
+    return _extracted(metric, (reference,), segments)
+
+
+class TER(QuotientMetric, _SegmentMetric):
+    """Translation edit rate in percent: edits over the references' average length; lower is better."""
+
+    called = "TER"
+    decimals = 2
+    better = "lower"
+    score_range = FROM_ZERO
+    citation = "Snover et al. 2006"
+    coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
+
+    normalized: bool = False
+    no_punct: bool = False
+    case_sensitive: bool = False
+
+    def score(self, sums: Floats) -> Floats:
+        """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""
+        return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
+
+
+_LATIN = 0.5  # the share of letters from which on little is lost
+_MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
+
+
+class ROUGE(QuotientMetric, ReferenceMetric):
+    """The mean over segments of their n-gram or longest-common-subsequence overlap with a reference, from 0 to 1.
+
+    Of several references the one with the highest F counts, its precision and recall too.
+
+    Attributes:
+        variant: The length of the n-grams, `L` (longest common subsequence of the whole), or `Lsum` (of sentences).
+        value: `f`, `precision` or `recall`.
+        stemmer: Stem English words of more than three letters (Porter).
+        tokenize: What words are: `rouge`, runs of Latin letters and digits in lower case, all else being left out;
+            `whitespace`, what blanks part, as it is, such as labels or words of any language; or `characters`, all but
+            blanks.
+        sentence_mark: The text that stands between the sentences of a segment where a line end cannot, such as `<q>`;
+            it is no word of either side.
+    """
+
+    called = "ROUGE-{variant}"
+    scorer = "rouge-score"
+    extra = "rouge"
+    libraries = ("rouge-score", "nltk")
+    citation = "Lin 2004"
+
+    variant: Literal[1, 2, 3, 4, "L", "Lsum"] = 1
+    value: Literal["f", "precision", "recall"] = "f"
+    stemmer: bool = False
+    sentence_mark: str | None = None
+    tokenize: Literal["rouge", "whitespace", "characters"] = field(default="rouge", metadata=TERSE)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sentence_mark == "":
+            raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out where line ends part sentences")
+        if self.stemmer and self.tokenize != "rouge":
+            raise InputError("option 'stemmer' of ROUGE takes the words of tokenize = \"rouge\"; leave one of them out")
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        share = share_of_latin_letters(texts)
+        if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
+            return None
+        if self.tokenize == "whitespace":
+            return describe_undivided(texts, self.name, 'set its option tokenize = "characters"')
+        return (f"{1 - share:.0%} of the gold's letters are none of a to z, and {self.name} leaves them out; set its "
+                'option tokenize = "whitespace", or "characters" for a script without blanks between words')
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Give (score, 1) for every segment."""
+        variant = f"rouge{self.variant}"
+        scorer = needed_module("rouge_score.rouge_scorer", self).RougeScorer(
+            [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
+        part = "fmeasure" if self.value == "f" else self.value
+        scores = []
+        for item, text in zip(items, texts(answers), strict=True):
+            references = [self._parted(text) for text in self.texts_of(item)]
+            if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
+                                                                                     ) > _MOST:
+                raise InputError(f"a segment of {words:,} words is too long for {self!r}", item=item.key)
+            scores.append(getattr(scorer.score_multi(references, self._parted(text))[variant], part))
+        return np.stack([np.array(scores, dtype=np.float64), np.ones(len(scores))], axis=1)
+
+    def _length(self, text: str) -> int:
+        return len(text) if self.tokenize == "characters" else len(text.split())
+
+    def _parted(self, text: str) -> str:
+        return text if self.sentence_mark is None else text.replace(self.sentence_mark, "\n")
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """What rouge-score asks for the words of a text."""
+
+    what: str
+
+    def tokenize(self, text: str) -> list[str]:
+        return text.split() if self.what == "whitespace" else list("".join(text.split()))
+
+
+_SCLITE = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|\(%\w+\)")  # alternatives, and a word that may be left out
+
+
+def _blanks(jiwer: ModuleType) -> Any:
+    """Return the step that makes a blank of any white space."""
+    return jiwer.SubstituteRegexes({r"\s": " "})
+
+
+class _ErrorRate(QuotientMetric, ReferenceMetric):
+    """Substitutions, deletions and insertions over the reference's length.
+
+    Reference and hypothesis are normalized alike, as the options say; beyond that only blanks at both ends go, and a
+    tab, a no-break space or any other white space is a blank.
+
+    Attributes:
+        references: One reference; what several would mean is not agreed.
+        lowercase: Ignore case.
+        punctuation: False removes punctuation (Unicode's categories P).
+    """
+
+    scorer = "jiwer"
+    extra = "speech"
+    libraries = ("jiwer", "rapidfuzz")
+    revision = 2
+    better = "lower"
+    score_range = FROM_ZERO
+
+    lowercase: bool = False
+    punctuation: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.references) > 1:
+            raise InputError(f"option 'references' of {self.name} must name one reference, as in "
+                             f"{self.name}(references={self.references[0]})")
+
+    @abstractmethod
+    def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
+        """Have jiwer align the segments, after these steps of normalization."""
+
+    @property
+    def counts_silence(self) -> bool:
+        return True
+
+    def check_gold(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if (mark := _SCLITE.search(item.gold[self.references[0]])) is not None:
+                raise InputError(f"the reference has the mark {mark[0]!r:.60} of sclite for alternative or optional "
+                                 f"words, which {self.name} would count as words; write one alternative, or score with "
+                                 "sclite", item=item.key)
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Give (errors, length of the reference) for every segment."""
+        if not items:
+            return np.zeros((0, 2))
+        jiwer = needed_module("jiwer", self)
+        normalize = [jiwer.ToLowerCase()] if self.lowercase else []
+        if not self.punctuation:  # the first of which looks at all of Unicode
+            normalize.append(jiwer.RemovePunctuation())
+        aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], texts(answers), normalize)
+        errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
+                      for chunk in chunks if chunk.type != "equal") for chunks in aligned.alignments]
+        return np.array([errors, [len(reference) for reference in aligned.references]], dtype=np.float64).T
+
+
+class WER(_ErrorRate):
+    """Word error rate: the words to substitute, delete and insert over the reference's words, 0 being best."""
+
+    called = "word error rate"
+    citation = "Morris, Maier and Green 2004"
+
+    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        return describe_undivided(texts, self.name, "take CER")
+
+    def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
+        steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a tab or no-break space for one
+            *normalize, _blanks(jiwer), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
+            jiwer.ReduceToListOfListOfWords()])
+        return jiwer.process_words(references, hypotheses, steps, steps)
+
+
+class CER(_ErrorRate):
+    """Character error rate: the same of characters, blanks among them unless `spaces` is false."""
+
+    called = "character error rate"
+    citation = "Morris, Maier and Green 2004"
+
+    spaces: bool = True
+
+    def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
+        blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
+        steps = jiwer.Compose([*normalize, _blanks(jiwer), blanks, jiwer.ReduceToListOfListOfChars()])
+        return jiwer.process_characters(references, hypotheses, steps, steps)

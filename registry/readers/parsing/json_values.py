@@ -1,0 +1,285 @@
+"""Strict JSON: a whole file, or one object per line (JSON Lines).
+
+A column is named by its key or by a path. `results.rouge2.f` is the value of `f` in the object `rouge2` in the object
+`results`; a number is an index of a list, from 0. A key that itself contains dots takes precedence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from registry.errors import InputError, suggest
+from registry.readers.parsing.delimited import Written, content_lines
+from registry.readers.parsing.document import Document
+
+MAX_KEYS = 2**18  # in a line, with all that is nested in it: each takes some 200 bytes
+MAX_CONTAINERS = 2**20  # lists and objects in a line: each takes some 70 bytes
+_CONTAINER = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]', re.DOTALL)  # or a text, which may hold brackets
+_KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslash before it
+
+
+def json_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
+    """Read the object in line `number` of the file at `path`; see `json_value`.
+
+    Raises:
+        InputError: It is not JSON (nan and infinity are not), no object, or a key stands twice.
+    """
+    if (n := _count_keys(line)) > MAX_KEYS:
+        raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
+    if has_more_containers(line, MAX_CONTAINERS):
+        raise InputError(f"more than {MAX_CONTAINERS:,} lists and objects in one line, which are the most that are "
+                         "read", path=path, line=number)
+    try:
+        value = json_value(line, nan=nan)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg} at column {error.colno}; every line must be one whole object",
+                         path=path, line=number) from None
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}", path=path, line=number) from None
+    if not isinstance(value, dict):
+        raise InputError("not a JSON object", path=path, line=number)
+    return value
+
+
+def json_columns(block: str) -> dict[str, list[Any]] | None:
+    """The columns of a block of lines that are objects with the same keys; None where one is not."""
+    if _count_keys(block) > MAX_KEYS or has_more_containers(block, MAX_CONTAINERS):
+        return None
+    try:
+        objects = list(map(STRICT.decode, block.split("\n")))
+    except (ValueError, RecursionError):
+        return None
+    if not all(type(one) is dict and one.keys() == objects[0].keys() for one in objects):
+        return None
+    return {name: [one[name] for one in objects] for name in objects[0]}
+
+
+def json_value(text: str | bytes, *, nan: bool = False) -> Any:
+    """Read any JSON value; `nan` lets Python's own NaN and Infinity pass, which programs write that do not look.
+
+    Raises:
+        ValueError: It is not JSON, or a key stands twice in an object.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=float if nan else _no_constant,
+                          parse_int=_number)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def has_more_containers(text: str, most: int) -> bool:
+    """Return whether a text of JSON has more lists and objects than `most`."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    found = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
+    return next(islice(filter(None, found), most, None), False)
+
+
+def _count_keys(text: str) -> int:
+    """Return how many keys a text of JSON has at the most, or 0 if it is too short for many."""
+    return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _number(digits: str) -> float:
+    return int(digits) if len(digits) < 400 else float(digits)  # Python refuses to read very long whole numbers
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number)
+
+
+ABSENT = object()  # what stands where no path leads
+
+_BLANKS = re.compile(r"[ \t\n\r]*")
+_PLACE = re.compile(r"[0-9]{1,9}")
+_DEEPEST = 8  # objects within objects whose columns are read at once, and told of
+_MOST_TOLD = 1000  # columns
+_MOST_HINTS = 100  # rows of a file
+_CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
+
+
+def json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give every line of JSON Lines as an object, with its number."""
+    for number, line in content_lines(document, written):
+        try:
+            entry = json_object(line, document.path, number)
+        except InputError as error:
+            document.report(error)
+        else:
+            yield number, entry
+
+
+def json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give the rows of a file that is one JSON value, each with the number of the line where it begins.
+
+    The value is a list of objects, or an object with what is said of each item under its name: an object, whose key
+    `item` is then the name, or only what would stand in `column`.
+
+    Raises:
+        InputError: It is not JSON, neither of these, or beyond all measure; names the line.
+    """
+    for line, name, value in json_members(document):
+        entry = _entry(name, value, item, column)
+        if isinstance(entry, str):
+            document.refuse(entry, line)
+        else:
+            yield line, entry
+
+
+def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
+    """Give what a file holds that is one list or object: the number of the line, the name (None in a list), the value.
+
+    Raises:
+        InputError: It is not JSON, neither of these, or beyond all measure; names the line.
+    """
+    text, line, counted_to = document.text(), 1 + document.skip, 0
+    if has_more_containers(text, most := _CONTAINERS_PER_LINE * document.most_lines):
+        raise document.error(f"more than {most:,} lists and objects, which are the most that are read"
+                             f"{document.bounds.reason}")
+    try:
+        for n, (at, name, value) in enumerate(_members(text)):
+            line, counted_to = line + text.count("\n", counted_to, at), at
+            if n == document.most_lines:
+                raise document.beyond("more entries", n, line)
+            yield line, name, value
+    except json.JSONDecodeError as error:
+        raise document.error(f"not JSON: {error.msg} at column {error.colno}", error.lineno + document.skip) from None
+
+
+def at_path(entry: Any, name: str) -> Any:
+    """What stands in the column `name` of a row, or of what stands in one, or `ABSENT`."""
+    return entry[name] if type(entry) is dict and name in entry else followed(entry, name.split("."))
+
+
+def no_column(document: Document, entry: Mapping[str, Any], name: str) -> str:
+    """Say that a row of a file has no column `name`, and for the first rows what may be meant, which takes long."""
+    n = document.made[no_column] = document.made.get(no_column, 0) + 1
+    return f"no key {name!r}" + (f"; {suggest(name, _paths(entry))}" if n <= _MOST_HINTS else "")
+
+
+def column_at_path(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
+    """The cells of a column of rows with the same keys, given as columns; None where a row has no such cell."""
+    if name in columns:
+        return columns[name]
+    first, *rest = name.split(".")
+    cells = [followed(cell, rest) for cell in columns.get(first, [ABSENT])]
+    return None if any(cell is ABSENT for cell in cells) else cells
+
+
+def flattened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns, and those in objects that have the same keys in all rows, by their paths."""
+    found = dict(columns)
+    within = {name: cells for name, cells in columns.items() if "." not in name}
+    for _ in range(_DEEPEST):
+        deeper: dict[str, list[Any]] = {}
+        for name, cells in within.items():
+            if all(type(cell) is dict and cell.keys() == cells[0].keys() for cell in cells):
+                deeper |= {f"{name}.{key}": [cell[key] for cell in cells] for key in cells[0] if "." not in key}
+        within = {name: cells for name, cells in deeper.items() if name not in columns}
+        found |= within
+    return found
+
+
+def followed(value: Any, path: Sequence[str]) -> Any:
+    """What stands at the end of a path of keys and places in lists, or `ABSENT`."""
+    for key in path:
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and _PLACE.fullmatch(key) and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return ABSENT
+    return value
+
+
+def _paths(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that a row has, as far as people can be told of them: what is no object itself."""
+    found: dict[str, Any] = {}
+    within: Mapping[str, Any] = entry
+    for _ in range(_DEEPEST):
+        if len(found) + len(within) > _MOST_TOLD:
+            break
+        found |= {name: cell for name, cell in within.items() if not isinstance(cell, Mapping)}
+        within = {f"{name}.{key}": cell for name, of in within.items() if isinstance(of, Mapping)
+                  for key, cell in of.items()}
+    return found
+
+
+def _members(text: str) -> Iterator[tuple[int, str | None, Any]]:
+    """Give what a list or an object holds: where it begins, its name in the object, and itself.
+
+    Raises:
+        JSONDecodeError: The text is not JSON, or neither of both.
+    """
+    at = _next(text, 0)
+    ends = {"[": "]", "{": "}"}.get(text[at:at + 1])
+    if ends is None:
+        raise json.JSONDecodeError("expected a list of objects, or an object of items", text, at)
+    is_first, at = True, _next(text, at + 1)
+    while not (text.startswith(ends, at) and is_first):
+        begins, name = at, None
+        if ends == "}":
+            if not text.startswith('"', at):
+                raise json.JSONDecodeError("expected the name of an item in double quotes", text, at)
+            name, at = _decoded(text, at)
+            at = _after(text, _next(text, at), ":")
+        value, at = _decoded(text, at)
+        yield begins, name, value
+        del value
+        is_first, at = False, _next(text, at)
+        if text.startswith(ends, at):
+            break
+        at = _after(text, at, ",")
+    if (at := _next(text, at + 1)) < len(text):
+        raise json.JSONDecodeError("more text after the end of the value", text, at)
+
+
+def _decoded(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return STRICT.raw_decode(text, at)
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", text, at) from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # which names no place
+        raise json.JSONDecodeError(str(error), text, at) from None
+
+
+def _next(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
+
+
+def _after(text: str, at: int, mark: str) -> int:
+    if not text.startswith(mark, at):
+        raise json.JSONDecodeError(f"expected {mark!r}", text, at)
+    return _next(text, at + 1)
+
+
+def _entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
+    """The row that a member of the whole value is, or what is wrong with it."""
+    if name is None:
+        return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"
+    if item is None:
+        return "an object names every item once: this needs the option 'item' to be one column; else give a list"
+    if isinstance(value, dict):
+        if value.get(item, name) != name:
+            return f"what is said of item {name!r} has another {item!r} in it"
+        return {**value, item: name}
+    if column is None:
+        return f"what is said of item {name!r} is no JSON object"
+    return {item: name, column: value}

@@ -1,0 +1,326 @@
+"""Texts as answers: one segment per line, n-best lists, and columns of tables, with one or several references.
+
+Texts without names must be in the gold's order. `misplaced` checks that each text resembles its own reference, or its
+own source, most.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from registry.errors import InputError, counted
+from registry.items import Answer, Item
+from registry.readers.base import SegmentReader
+from registry.readers.parsing.document import ONE_ROW, Document
+from registry.readers.tables import Row, TableReader, as_number, as_text, shown
+
+BLOCK = 25  # segments that are judged together; twice as many where only the source is there to judge by
+OTHERS = (1, -1, 7, 13)  # distances of the other references that a segment's own one competes with
+
+_COMPARED = 2**14  # characters of a text: its beginning tells enough, and hostile ones may have 2^24
+_SHIFTS = {1: ", most the next one, as if a line were lacking above",
+           -1: ", most the one before, as if a line had been added above"}
+
+
+def misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
+    """Say at which line and why a system's texts, whose keys are numbers from 1, do not seem to be in the gold's order.
+
+    None where they are, or nothing tells: where few texts do, or there is no reference and no source.
+    """
+    by_source = "gold" not in items[0].gold
+    if by_source and "source" not in items[0].gold:
+        return None
+    nearest = _nearest(items, answers, by_source=by_source)
+    size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # of the shuffled, about a fifth is at home
+    if len(nearest) < size:
+        return None
+    starts = [*range(0, len(nearest) - size, size), max(0, len(nearest) - size)]  # the last ends with the file
+    blocks = [nearest[at:at + size] for at in starts]
+    weak = [block for block in blocks if sum(distance == 0 for _, distance in block) < enough * size]
+    if not weak:
+        return None
+    line, likeliest = weak[0][0][0], Counter(distance for block in weak for _, distance in block).most_common(1)[0]
+    why = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
+    from_there = "" if len(weak) == len(blocks) else f" from about line {line} on"
+    what = "seem to be shifted" if why else (
+        f"may be {'shifted, ' if from_there else ''}shuffled or no answers to these segments")
+    share, own = ("a third", "source") if by_source else ("half", "reference")
+    return line, (f"the lines {what}{from_there}: fewer than {share} of the segments there resemble "
+                  f"their own {own} more than those of others{why}; mend the file, or set check_order = false")
+
+
+def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
+    """For every answer that can tell: its line, and how far away the text is that it resembles most.
+
+    A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
+    corpora") and in what is not translated: names, numbers, punctuation.
+    """
+    texts = [item.gold["source" if by_source else "gold"] for item in items]
+    grams = [_trigrams(text) for text in texts]
+    ratio = sum(len(answer.value) for answer in answers) / sum(len(texts[int(answer.key) - 1]) for answer in answers)
+
+    def likeness(mine: frozenset[str], length: float, other: int) -> float:
+        overlap = _overlap(mine, grams[other])
+        return 4 * overlap - abs(length - math.log(ratio * len(texts[other]) + 1)) if by_source else overlap
+
+    found = []
+    for answer in answers:
+        at, mine, length = int(answer.key) - 1, _trigrams(answer.value), math.log(len(answer.value) + 1)
+        rivals = {distance: other for distance in OTHERS if grams[other := (at + distance) % len(grams)] != grams[at]}
+        if rivals and len(grams[at]) > 8:  # very short segments resemble anything
+            alike = {distance: likeness(mine, length, other) for distance, other in rivals.items()}
+            likeliest = max(alike, key=alike.__getitem__)
+            found.append((answer.line, 0 if likeness(mine, length, at) > alike[likeliest] else likeliest))
+    return found
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    folded = text[:_COMPARED].casefold()
+    return frozenset(folded[n:n + 3] for n in range(len(folded) - 2))
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    """The Dice coefficient."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
+
+
+class Lines(SegmentReader):
+    """One segment per line, known by its number from 1.
+
+    The gold of a segment is its references by name: `gold`, and those of the manifest's `references`; with them stands
+    its `source`, where the manifest names that file. A blank line is no reference, and no answer.
+
+    Attributes:
+        attributes: The names of the tab-separated columns in the test set's `attributes` file, such as domain and
+            document; that file has one line per segment.
+        check_order: Refuse files whose lines seem to be shuffled or shifted: where a segment's own reference (or
+            source, where the references are not there) resembles it less often than those of other segments do.
+    """
+
+    name = "lines"
+    lines_per_item = ONE_ROW
+    absent = "its line is blank or not there"
+    takes_more_files = True
+    _distinct = ("attributes",)
+
+    attributes: tuple[str, ...] = ("document",)
+    check_order: bool = True
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the references, which must have equally many lines, and the attributes."""
+        references = {role.removeprefix("reference:"): document for role, document in documents.items()
+                      if role != "attributes"}
+        texts = {name: [line for _, line in document.lines()] for name, document in references.items()}
+        n = len(texts["gold"])
+        for name, lines in texts.items():
+            if len(lines) != n:
+                raise references[name].error(f"{counted(len(lines), 'line')} where the gold has {n}")
+            if name == "source" and (blank := next((n for n, line in enumerate(lines, 1) if not line.strip()), None)):
+                raise references[name].error("the source is blank", blank + self.skip, str(blank))
+        attributes: list[dict[str, str]] = [{}] * n
+        if "attributes" in documents:
+            attributes = read_attributes(documents["attributes"], self.attributes, n)
+        return [Item(str(at + 1), {name: lines[at] for name, lines in texts.items()}, attributes[at],
+                     at + 1 + self.skip)
+                for at in range(n)]
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        return [Answer(str(number - self.skip), line, number) for number, line in document.lines() if line.strip()]
+
+    def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
+        """Say where and why the file does not seem to go with the gold: its length, or the order of its lines."""
+        if not answers:
+            return 1, "no segment in this file: all lines are blank"
+        last = int(answers[-1].key)
+        if last > len(items):
+            return answers[-1].line, (f"{counted(last, 'line')} where the gold has {len(items)}; a line was added, or "
+                          "a line end stands within one")
+        return misplaced(items, answers) if self.check_order else None
+
+
+def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:
+    """Read the tab-separated attributes of `n` segments, one line each.
+
+    Raises:
+        InputError: A line has not as many columns as there are `names`, or the file not as many lines.
+    """
+    rows = []
+    for number, line in document.lines():
+        if (columns := line.count("\t") + 1) != len(names):
+            raise document.error(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
+                                 f"({', '.join(names)})", number)
+        rows.append(dict(zip(names, line.split("\t"), strict=True)))
+    if len(rows) != n:
+        raise document.error(f"{counted(len(rows), 'line')} where the gold has {n}")
+    return rows
+
+
+_SEPARATOR = "|||"
+_WHOLE = re.compile(r"[0-9]{1,15}")
+
+
+class NBest(SegmentReader):
+    """Submissions for a gold of `lines`: of every segment's candidates one is the answer.
+
+    Attributes:
+        first_id: The id of the first segment.
+        pick: Which candidate: the `first` of the list, or the one with the highest `score` (the first of equal ones).
+    """
+
+    name = "nbest"
+    absent = "there is no candidate for it, or a blank one"
+
+    first_id: int = 0
+    pick: Literal["first", "score"] = "first"
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """An n-best list is no gold."""
+        raise documents["gold"].error('an n-best list holds no references; take format = "lines" for the gold, and '
+                                      '"nbest" for submissions')
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        """Read the picked candidates; those of one segment stand together."""
+        picked: dict[str, tuple[float, Answer]] = {}
+        before = None
+        for line, key, text, score in self._candidates(document):
+            if key in picked and key != before:
+                document.refuse("its candidates do not stand together", line, key)
+            if key not in picked or (self.pick == "score" and score > picked[key][0]):
+                picked[key] = score, Answer(key, text, line)
+            before = key
+        if not picked:
+            document.report_empty("candidate")
+        return [answer for _, answer in picked.values() if answer.value]
+
+    def _candidates(self, document: Document) -> Iterator[tuple[int, str, str, float]]:
+        for number, line in document.lines():
+            if not line.strip():
+                continue
+            cells = [cell.strip() for cell in line.split(_SEPARATOR, 5)]
+            if wrong := self._wrong(cells):
+                document.refuse(wrong, number)
+                continue
+            score = as_number(cells[3], text=True) if self.pick == "score" else 0.0
+            yield number, str(int(cells[0]) - self.first_id + 1), cells[1], score
+
+    def _wrong(self, cells: list[str]) -> str:
+        """Say what is wrong with a line, if anything is."""
+        if not 2 <= len(cells) <= 5:  # a fifth one holds alignments
+            return "expected `id ||| text ||| features ||| score`"
+        if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
+            return (f"{cells[0][:40]!r} is no id of a segment; expected a whole number from {self.first_id} (option "
+                    "'first_id')")
+        if self.pick == "score" and (len(cells) < 4 or math.isnan(as_number(cells[3], text=True))):
+            return 'the candidate has no score, which pick = "score" needs'
+        return ""
+
+
+class Texts(TableReader, SegmentReader):
+    """A row per item with its text in a column: translations, summaries, transcripts, answers in free text.
+
+    The gold of an item is its references by name: `gold`, and the columns that `references` names by their names. A
+    blank text, or null, is no reference and no answer; items may have different numbers of references.
+
+    Attributes:
+        text: The column of the text: of a system's, and of the reference `gold` in the gold.
+        references: Columns of the gold with further references. Of a list in JSON `refs.0` is the first text.
+        source: The column of the gold with the text that systems were given.
+        check_order: Where rows are numbered, refuse files whose rows seem to be shuffled or shifted; see `Lines`.
+    """
+
+    name: ClassVar[str] = "texts"
+    absent: ClassVar[str] = "its text is blank or not there"
+
+    text: str = "text"
+    references: tuple[str, ...] = ()
+    source: str | None = None
+    check_order: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unscored != ("",):
+            raise InputError("option 'unscored' goes with numbers; of texts a blank one is no answer")
+        if len({"gold", "source", *self.references}) < 2 + len(self.references):
+            raise InputError("option 'references' of texts names a column twice, or as the reference `gold` or the "
+                             "source is known: rename that column")
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        return self.references
+
+    def offers(self) -> tuple[str, ...]:
+        """The text of the gold, and the further references."""
+        return ("gold", *self.references)
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the references of each item, and its source."""
+        document, names = documents["gold"], ("gold", *self.references, *("source",) * (self.source is not None))
+        columns = (self.text, *self.references, *(() if self.source is None else (self.source,)))
+
+        def gold(row: Row) -> dict[str, str]:
+            return {name: _required(cell, column, row) if name == "source" else _text(cell, column, row)
+                    for name, column, cell in zip(names, columns, row.cells, strict=True)}
+
+        items = [Item(row.key, found, row.attributes, row.line)
+                 for row, found in self.parsed(document, columns, gold, self.attributes)]
+        for name, column in zip(names, columns, strict=True):
+            self._check_quotes(column, [(item.gold[name], item) for item in items], document)
+        return items
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        """Read the texts of a system."""
+        answers = [Answer(row.key, text, row.line) for row, text in self.parsed(
+            document, (self.text,), lambda row: _text(row.cells[0], self.text, row)) if text.strip()]
+        self._check_quotes(self.text, [(answer.value, answer) for answer in answers], document)
+        return answers
+
+    def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
+        """Say where numbered rows do not seem to be in the gold's order."""
+        if self.item or not self.check_order or not answers or int(answers[-1].key) > len(items):
+            return None
+        return misplaced(items, answers)
+
+    def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
+        """See that no texts between tabs or blanks stand in quotes as CSV has them: they would count as words.
+
+        Raises:
+            InputError: One has its own quotes doubled within others, or all stand in quotes.
+        """
+        if self.syntax != "delimited" or self.separator in ("comma", "semicolon"):
+            return
+        quoted = [(text, of) for text, of in texts if text.startswith('"') and text.endswith('"') and len(text) > 1]
+        found = next((of for text, of in quoted if _has_doubled_quotes(text[1:-1])), None)
+        if found is None and 1 < len(quoted) == len(texts):
+            found = quoted[0][1]
+        if found is not None:
+            raise document.error(f"{column!r} stands in double quotes as in CSV, which between tabs are a part of the "
+                                 "text and would count as words; write the file with commas, as pandas' to_csv does "
+                                 "without `sep`, and say separator = \"comma\"", found.line, found.key)
+
+
+def _has_doubled_quotes(text: str) -> bool:
+    """Whether a text has double quotes, all of them in pairs."""
+    return '""' in text and '"' not in text.replace('""', "")
+
+
+def _text(cell: Any, column: str, row: Row) -> str:
+    """A cell as text; of null it is empty."""
+    if (text := "" if cell is None else as_text(cell)) is None:
+        raise row.error(f"{column!r} is {shown(cell)}; expected a text" + (
+            f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise row.error(f"{column!r} has half of a character (a lone surrogate); cut texts between characters, or "
+                        "leave it out") from None
+    return text
+
+
+def _required(cell: Any, column: str, row: Row) -> str:
+    if not (text := _text(cell, column, row)).strip():
+        raise row.error(f"{column!r} is blank; an item needs its source")
+    return text

@@ -1,0 +1,187 @@
+"""Ranks of systems from scores and pairwise decisions: ranks, rank ranges, clusters and letter displays.
+
+All functions take scores and decisions as arrays and need no knowledge of the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from registry.arrays import Flags, Floats, Ints
+
+_ROWS = 512  # resamples at a time: they stay in the processor's cache
+_MOST_GROUPS = 702  # the number of names from a to zz
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Ranks of systems, in the given order of systems.
+
+    Attributes:
+        order: The systems from best to worst; undefined scores last, ties in the given order.
+        rank: Competition ranks (1, 2, 2, 4): equal scores share a rank. Systems without a score share the last one.
+        low, high: The rank range, [significant losses + 1, n - significant wins].
+        cluster: From 1; a new cluster begins if every system above wins significantly against every one below.
+    """
+
+    order: Ints
+    rank: Ints
+    low: Ints
+    high: Ints
+    cluster: Ints
+
+
+def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks:
+    """Rank systems by score at full precision, and bound their ranks by decisions.
+
+    Args:
+        scores: [systems]; nan if undefined.
+        wins: [systems, systems]; `wins[a, b]` says that a is significantly better than b.
+        lower_is_better: The direction of the scores.
+    """
+    n = len(scores)
+    keys = np.where(np.isnan(scores), np.inf, scores if lower_is_better else -scores)
+    order = np.argsort(keys, kind="stable")
+    places = 1 + (keys[None, :] < keys[:, None]).sum(axis=1)
+    not_beaten = np.where(wins[np.ix_(order, order)], 0, np.arange(n, dtype=np.int32)).max(axis=1, initial=0)
+    begins = np.arange(1, n) > np.maximum.accumulate(not_beaten)[:-1]
+    cluster = np.empty(n, dtype=np.int64)
+    cluster[order] = np.cumsum([True, *begins][:n])
+    return Ranks(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
+
+
+def neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
+    """Return rank ranges from the nearest better system that differs significantly to the nearest such worse system.
+
+    Differences to systems further away are ignored, so these ranges say less than those of `rank` about systems that
+    are far apart.
+
+    Args:
+        wins: [systems, systems], the systems from best to worst.
+    """
+    n = len(wins)
+    low, high = np.ones(n, dtype=np.int64), np.full(n, n)
+    for at in range(n):
+        above, below = np.flatnonzero(wins[:at, at]), np.flatnonzero(wins[at, at + 1:])
+        low[at] = above[-1] + 2 if len(above) else 1
+        high[at] = at + 1 + below[0] if len(below) else n
+    return low, high
+
+
+def rank_frequencies(scores: Floats, *, lower_is_better: bool = False) -> Floats:
+    """Return how often every system has every rank in resamples, [systems, ranks]; rows and columns add up to 1.
+
+    Systems with equal scores share their ranks equally; undefined scores are the worst.
+
+    Args:
+        scores: [resamples, systems].
+        lower_is_better: The direction of the scores.
+    """
+    resamples, n = scores.shape
+    steps = np.zeros(n * (n + 1))  # a share begins at the first of its places and ends after the last
+    for at in range(0, resamples, _ROWS):
+        rows = np.ascontiguousarray(scores[at:at + _ROWS])
+        keys = np.where(np.isnan(rows), np.inf, rows if lower_is_better else -rows)
+        order = np.argsort(keys, axis=1)
+        ordered = np.take_along_axis(keys, order, axis=1)
+        begins = np.ones(ordered.shape, dtype=bool)
+        begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        starts = np.flatnonzero(begins)  # of systems with equal scores
+        sizes = np.diff(starts, append=ordered.size)
+        first, share = order.ravel() * (n + 1) + np.repeat(starts % n, sizes), np.repeat(1 / sizes, sizes)
+        steps += np.bincount(first, share, len(steps))
+        steps -= np.bincount(first + np.repeat(sizes, sizes), share, len(steps))
+    frequencies: Floats = np.cumsum(steps.reshape(n, n + 1), axis=1)[:, :n] / resamples
+    return np.clip(frequencies, 0, 1)
+
+
+def frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
+    """Return rank intervals from frequencies [systems, ranks], with at most (1 - confidence) / 2 outside each end."""
+    outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
+    slack = 1e-9  # sums of shares are rounded
+    return 1 + (sums <= outside + slack).sum(axis=1), 1 + (sums < 1 - outside - slack).sum(axis=1)
+
+
+def alike_groups(differ: Flags) -> list[tuple[int, ...]]:
+    """Return all maximal groups of systems of which no two differ: two systems share a group if they do not differ.
+
+    The groups are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and
+    Kerbosch 1973, with pivots).
+
+    Args:
+        differ: [systems, systems], symmetric; the systems from best to worst.
+
+    Returns:
+        The groups by their first and then their later members; none if there are more than 702.
+    """
+    order = np.argsort(differ.sum(axis=1), kind="stable")  # pivots that are near many others leave few branches
+    alike = np.packbits(~differ[np.ix_(order, order)], axis=1, bitorder="little")
+    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a) for a, row in enumerate(alike)]
+    groups = list(islice(_cliques(near), _MOST_GROUPS + 1))
+    if len(groups) > _MOST_GROUPS:
+        return []
+    return sorted(tuple(np.sort(order[list(_members(group))]).tolist()) for group in groups)
+
+
+def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
+    """Return the letters of every system: two systems that share a letter do not differ significantly.
+
+    >>> letters([(0, 1), (1, 2)], 3)
+    ['a', 'ab', 'b']
+    """
+    separator = "," if len(groups) > 26 else ""
+    of_systems: list[list[str]] = [[] for _ in range(systems)]
+    for n, group in enumerate(groups):
+        for system in group:
+            of_systems[system].append(name(n))
+    return [separator.join(of_system) for of_system in of_systems]
+
+
+def name(n: int) -> str:
+    """Return the n-th name, from 0: a to z, then aa to zz.
+
+    >>> [name(n) for n in (0, 25, 26, 701)]
+    ['a', 'z', 'aa', 'zz']
+    """
+    return (chr(96 + n // 26) if n >= 26 else "") + chr(97 + n % 26)
+
+
+def _cliques(near: Sequence[int]) -> Iterator[int]:
+    """Yield all maximal cliques; sets are the bits of integers.
+
+    The stack holds branches: cliques that contain `chosen`, otherwise only members of `candidates`, and that no member
+    of `done` extends.
+    """
+    stack = [(0, (1 << len(near)) - 1, 0)]  # cliques can be larger than Python's recursion limit
+    while stack:
+        chosen, candidates, done = stack.pop()
+        if not candidates and not done:
+            yield chosen
+        for system in _members(_branches(candidates, done, near)):
+            bit = 1 << system
+            stack.append((chosen | bit, candidates & near[system], done & near[system]))
+            candidates, done = candidates & ~bit, done | bit
+
+
+def _branches(candidates: int, done: int, near: Sequence[int]) -> int:
+    """Return few candidates, those that are not near a pivot: every maximal clique has one of them."""
+    fewest = candidates
+    for least, pivots in ((0, done), (1, candidates)):  # a candidate is not near itself
+        for pivot in _members(pivots):
+            branches = candidates & ~near[pivot]
+            if branches.bit_count() < fewest.bit_count():
+                fewest = branches
+                if fewest.bit_count() <= least:
+                    return fewest
+    return fewest
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        least = bits & -bits
+        yield least.bit_length() - 1
+        bits ^= least

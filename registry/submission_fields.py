@@ -1,0 +1,82 @@
+"""Facts about a submission: each column of table `submission`, its type and its rules, listed once.
+
+Manifests, the log, past boards, `verify`, `amend`, `purge`, public files, releases, `list` and `show` take their
+columns from this table. A new column is a new row here and a comment in `registry/store/comments.toml`. Ids of the row
+itself, its test set, system and run are not facts, and `registry/store/models.py` declares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class SubmissionField:
+    """One column of table `submission`.
+
+    Attributes:
+        name: The key in manifests, and the name in the log, lists and `registry show`.
+        type: `setting` is a text with few possible values. `text` and `object` (JSON) are written by people and may
+            contain names of participants.
+        declared_by: `participant`: manifests, `registry submit` and `registry amend`; `organiser`: manifests and
+            `registry amend` only; `task`: rules of the task; `program`: nobody.
+        default: The value if nothing is declared.
+        may_change: True if a later declaration may change the value. The log has every change.
+        public: `always`, `never`, `named` (the default if a pseudonym hides the team) or `replaced` (by an expression
+            in `registry/publication/tables.py`).
+        purged: What a purge of the team does with the value: `kept`, `cleared` or `replaced` (by an expression in
+            `registry/evaluation/submissions/purge.py`).
+        is_optional: True if the value may be NULL.
+        is_released: True if a release contains the value.
+    """
+
+    name: str
+    type: Literal["id", "flag", "time", "setting", "name", "text", "object", "digest"]
+    declared_by: Literal["participant", "organiser", "task", "program"] = "program"
+    default: Any = None
+    may_change: bool = False
+    public: Literal["always", "never", "named", "replaced"] = "never"
+    purged: Literal["kept", "cleared", "replaced"] = "cleared"
+    is_optional: bool = False
+    is_released: bool = False
+
+    @property
+    def column(self) -> str:
+        """The name of the column; that of an id ends with `_id`."""
+        return f"{self.name}_id" if self.type == "id" else self.name
+
+    @property
+    def is_declared(self) -> bool:
+        """True if people declare the value, by manifest or by command."""
+        return self.declared_by in ("participant", "organiser") and self.may_change
+
+
+SUBMISSION_FIELDS = (
+    SubmissionField("track", "id", "participant", may_change=True, public="always", purged="kept", is_optional=True,
+                    is_released=True),
+    SubmissionField("version", "name", "participant", public="replaced", purged="replaced", is_released=True),
+    SubmissionField("kind", "setting", "participant", "primary", may_change=True, public="always", purged="kept",
+                    is_released=True),
+    SubmissionField("reader", "setting", public="replaced"),
+    SubmissionField("missing", "setting", "task", may_change=True, public="always", purged="kept", is_released=True),
+    SubmissionField("withdrawn", "flag", "organiser", default=False, may_change=True, public="always",
+                    purged="replaced"),
+    SubmissionField("late", "flag", "organiser", default=False, may_change=True, public="always", purged="kept",
+                    is_released=True),
+    SubmissionField("attributes", "object", "participant", {}, may_change=True, public="named", is_released=True),
+    SubmissionField("digest", "digest", public="replaced", is_released=True),
+    SubmissionField("created_at", "time", public="replaced", purged="kept"),
+    SubmissionField("declared", "object", is_optional=True),
+)
+
+DECLARED = {field.name: field.default for field in SUBMISSION_FIELDS if field.is_declared}
+CHANGEABLE = tuple(field.column for field in SUBMISSION_FIELDS if field.may_change)
+# Columns that people write freely, in which a purge looks for names.
+FREE = tuple(field.column for field in SUBMISSION_FIELDS if field.type in ("text", "object"))
+
+
+def declarable_texts(*declared_by: str) -> tuple[str, ...]:
+    """Return the names of texts with a column of their own that these may declare."""
+    return tuple(field.name for field in SUBMISSION_FIELDS
+                 if field.type == "text" and field.is_declared and field.declared_by in declared_by)
