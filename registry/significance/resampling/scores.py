@@ -32,18 +32,18 @@ M = TypeVar("M", bound=Matrix)
 
 
 def resampling_refusal(matrix: Matrix) -> str | None:
-    """Say why every resample of the units is the sample itself, or None where it is not."""
+    """Return why every resample of the units is the sample itself, or None if it is not."""
     if matrix.lone_units < matrix.n_units:
         return None
     return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
 
 
 def sharing_resamples(matrix: M, settings: Settings) -> M:
-    """Return the matrix with scores in resamples that all tests of it share: they are drawn once, at their first use.
+    """Return the matrix with scores in resamples that all tests of it share, drawn once at their first use.
 
     Args:
         matrix: By item or by unit.
-        settings: The number of resamples, their seed, and who draws them with how much memory.
+        settings: Number of resamples, seed, workers and memory.
     """
     shared = Resampled(settings.resamples, settings.seed, partial(_drawn, matrix, settings))
     return replace(matrix, resampled=shared)
@@ -52,8 +52,8 @@ def sharing_resamples(matrix: M, settings: Settings) -> M:
 def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
     """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
 
-    They are those that tests of the matrix share, where these are as many and of the same seed. They are in a temporary
-    file where they would take more than half of the memory.
+    Shared scores of the matrix are returned if they have the same number and seed. Scores are in a temporary file if
+    they need more than half of the memory.
     """
     if matrix.resampled is not None and shares_resamples(matrix, settings):
         return matrix.resampled.scores
@@ -61,7 +61,7 @@ def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
-    """Whether all tests of the matrix share scores in so many resamples by this seed."""
+    """Return whether all tests of the matrix share scores in this number of resamples with this seed."""
     shared = matrix.resampled
     return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
 
@@ -76,12 +76,12 @@ def _drawn(matrix: Matrix, settings: Settings) -> Floats:
         blocks = resampled_sums(matrix.statistics, settings, additive(matrix).score, matrix.strata)
     scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
-        scores[:, at:at + BLOCK] = block.T  # a system's scores lie together
+        scores[:, at:at + BLOCK] = block.T  # the scores of a system are contiguous
     return scores.T
 
 
 def percentiles(resampled: Floats, confidence: float) -> Floats:
-    """Intervals of scores, [systems, 2], from resampled ones, [resamples, systems]; nan where many are undefined."""
+    """Return intervals of scores, [systems, 2], from [resamples, systems]; nan if many are undefined."""
     outside = (1 - confidence) / 2
     intervals = np.full((resampled.shape[1], 2), np.nan)
     for n, column in enumerate(resampled.T):
@@ -96,9 +96,9 @@ LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
-    """Say why random runs cannot be tested, or None where they can; each system needs two or more.
+    """Return why random runs cannot be tested, or None if they can; each system needs two or more.
 
-    A `studentized` test takes none, and needs a quotient where runs are fixed.
+    A `studentized` test refuses random runs, and needs a quotient if runs are fixed.
     """
     if studentized and matrix.quotient is None:
         return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
@@ -116,7 +116,7 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
 
 
 def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
-    """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
+    """Return why random runs cannot be drawn, or None if they can; each system needs `LEAST_DRAWN` or more."""
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
@@ -126,7 +126,7 @@ def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | No
 
 
 def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs by relabelling whole runs, with as many for each system as it has; exact where all ways are tried.
+    """Test pairs by relabelling whole runs, with as many for each system as it has; exact if all ways are tried.
 
     If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
     are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
@@ -138,22 +138,23 @@ def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
         for labels in _labellings(*sizes, settings):
             for pair, count in counters:
                 counts[pair] += count(labels)
-    return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
-
-
-def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
-    """The tail of so many extreme labellings; its note tells the smallest attainable p-value."""
-    labellings = math.comb(m_a + m_b, m_a)
-    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
-    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
-    note = f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
-    if labellings > LABELLED:
-        return replace(monte_carlo_tail(extremes, settings.resamples), note=note)
-    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
+    tails = []
+    for o in pairs:
+        m_a, m_b = _sizes(o)
+        labellings = math.comb(m_a + m_b, m_a)
+        if labellings <= LABELLED:
+            p = counts[o.pair] / labellings
+            tail = Tail(math.log(p), "exact", p=p)
+            least = (2 if settings.alternative == "two-sided" and m_a == m_b else 1) / labellings
+        else:
+            tail = monte_carlo_tail(counts[o.pair], settings.resamples)
+            least = 1 / (settings.resamples + 1)
+        tails.append(replace(tail, note=f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"))
+    return Tails.of(tails)
 
 
 def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
-    """Counts the labellings of a pair's runs with a difference at least as extreme as the observed one."""
+    """Return a counter of labellings of a pair's runs that are at least as extreme as the observed one."""
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
     sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
@@ -190,7 +191,7 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
         Scores [draws, systems], a block at a time.
     """
     assert matrix.runs is not None
-    contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
+    contents = [int(digest_array(_remove_divisor(runs)).partition(":")[2][:16], 16) for runs in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
     drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
     shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
@@ -211,19 +212,19 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
 
 
 def _stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """What makes normal draws those of Student's distribution with so many degrees of freedom, [draws, 1]."""
+    """Return factors that turn normal draws into draws of Student's distribution, [draws, 1]."""
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
 def scores_without_runs(matrix: Matrix) -> Iterator[Floats]:
-    """Score every system without each of its runs in turn, [runs] each; nothing where runs are fixed."""
+    """Score every system without each of its runs in turn, [runs] each; yields nothing if runs are fixed."""
     for of_system in matrix.runs or ():
         sums = of_system.sum(axis=0)
         yield additive(matrix).score(_average(matrix, sums.sum(axis=0) - sums, len(sums) - 1))
 
 
-def _plain(runs: Floats) -> Floats:
-    """The runs of a system [units, runs, columns]; columns are divided by their divisor, which other systems change."""
+def _remove_divisor(runs: Floats) -> Floats:
+    """Divide the columns of a system's runs [units, runs, columns] by their divisor, which other systems change."""
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
@@ -231,7 +232,7 @@ def _plain(runs: Floats) -> Floats:
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
-    """The average over `n` runs; for a quotient the total, which has the same score and is whole."""
+    """Return the average over `n` runs; for a quotient the total, which has the same score and is whole."""
     return totals if matrix.quotient is not None else totals / n
 
 
@@ -242,7 +243,7 @@ def _sizes(o: Observed) -> tuple[int, int]:
 
 
 def _labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
-    """Labellings of runs, some at a time, [labellings, m_a + m_b]: 1 for A, 0 for B."""
+    """Yield blocks of labellings of runs, [labellings, m_a + m_b]: 1 for A, 0 for B."""
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)
         while some := list(islice(every, BLOCK)):
