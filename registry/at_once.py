@@ -33,7 +33,7 @@ from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
-from registry.store.log.journal import Journal, now
+from registry.store.log import Journal, now
 from registry.store.session import Session, computed, writing
 
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is

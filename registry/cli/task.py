@@ -91,7 +91,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     Files that are there already are left alone.
     """
     from registry.at_once import applied_sentences, applying
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
@@ -126,7 +126,7 @@ def submit(
     from registry.evaluation.ingest.declared import natural
     from registry.manifest import submit_entry
     from registry.readers import Document
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     paths = sorted(map(str, file), key=natural)

@@ -43,8 +43,8 @@ from registry.manifest.folder import write_files
 from registry.metrics import METEOR, Metric
 from registry.readers import Reader
 from registry.store import catalog, models, sources
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow
+from registry.store.catalog import GoldRevisionRow, TaskRow
+from registry.store.log import now
 
 ALWAYS = ("numpy", "pydantic", "threadpoolctl")  # what checking and scoring import whatever the task
 _FETCHED = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")  # pip takes those named alone

@@ -27,7 +27,7 @@ from registry.significance.assumptions import one_sided_misuses
 from registry.significance.histories import NewBests, Shown, ladder, ladder_by_errors, new_bests, new_bests_by_ladder
 from registry.significance.rank_sets import Influences
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.studies.best_score import said_of_winner, winner_rows
 from registry.studies.board_study import BoardStudy, BoardSubject, Case
 from registry.studies.study import Choice, Finding, Row, option

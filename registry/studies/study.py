@@ -22,7 +22,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import canonical_json
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]

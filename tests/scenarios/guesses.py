@@ -28,7 +28,7 @@ from registry.rendering.render import render
 from registry.rendering.table import Table
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from tests.conftest import REAL_DATA, ROOT
 
 SAMPLES, MANIFESTS = ROOT / "sample_data", ROOT / "tests" / "real_data"

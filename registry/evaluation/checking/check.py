@@ -110,7 +110,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
     from registry.store.database import Database
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     checked = Checked(limit)

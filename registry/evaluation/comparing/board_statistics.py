@@ -25,7 +25,7 @@ from registry.missing import MissingPolicy
 from registry.significance import Matrix
 from registry.significance.matrix import CompactStatistics
 from registry.store import catalog
-from registry.store.row_types import Member
+from registry.store.catalog import Member
 from registry.store.statistics import StoredStatistics
 from registry.values import parse
 

@@ -26,8 +26,8 @@ from registry.manifest import Manifest, TestSet, stored_manifest
 from registry.parallel.execution import with_progress
 from registry.readers import Reader
 from registry.store import catalog, models, sources, statistics
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.log import now
 from registry.store.rows import insert, insert_bulk, next_id
 
 

@@ -21,10 +21,10 @@ from registry.items import Answer, Item, by_key
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress
 from registry.readers import READERS, Document, Reader
-from registry.store import catalog, pseudonyms, sources, statistics
+from registry.store import catalog, embargoes, sources, statistics
+from registry.store.catalog import GoldRevisionRow, ScoringRow, Submitted, TaskRow, TestSetRow
 from registry.store.ledger import Ledger
-from registry.store.log.journal import Journal, append
-from registry.store.row_types import GoldRevisionRow, ScoringRow, Submitted, TaskRow, TestSetRow
+from registry.store.log import Journal, append
 from registry.values import parse
 
 MOST = 2**19  # answers that are kept
@@ -202,7 +202,7 @@ class Ingest:
     def write(self) -> None:
         """Write what waits: submissions and events."""
         self.ledger.write()
-        if self.row.anonymous_until is not None and (drawn := pseudonyms.draw(self.connection, self.task_id)):
+        if self.row.anonymous_until is not None and (drawn := embargoes.draw_pseudonyms(self.connection, self.task_id)):
             self.event("pseudonyms", self.slug, **drawn)
         append(self.connection, self._events)
         self._events.clear()

@@ -21,8 +21,8 @@ from registry.identity import canonical_json
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
-from registry.store.log.journal import now
-from registry.store.row_types import NamedSubmission, TestSetRow
+from registry.store.catalog import NamedSubmission, TestSetRow
+from registry.store.log import now
 from registry.submission_fields import DECLARED
 
 

@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from registry.evaluation.ingest.context import Ingest
 from registry.significance.histories import released
 from registry.store import catalog
-from registry.store.log.journal import entries
-from registry.store.row_types import Member, TestSetRow
+from registry.store.catalog import Member, TestSetRow
+from registry.store.log import entries
 
 ACTION = "ladder"  # of the entries in the log
 

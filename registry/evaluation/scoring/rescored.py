@@ -17,8 +17,8 @@ from registry.evaluation.scorers import Scorer, recorded, scorer
 from registry.identity import digest_json
 from registry.metrics import METRICS
 from registry.store import comparisons, models, statistics
-from registry.store.log.rescored import Key
-from registry.store.row_types import DeclaredMetric
+from registry.store.catalog import DeclaredMetric
+from registry.store.log import Key
 from registry.values import parse
 
 

@@ -25,7 +25,7 @@ from registry.evaluation.scoring.workers import Wanted, compute
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.parallel.execution import Execution
 from registry.store import catalog, models, statistics
-from registry.store.row_types import DeclaredMetric, Member, ScoringRow
+from registry.store.catalog import DeclaredMetric, Member, ScoringRow
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse

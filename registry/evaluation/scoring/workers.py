@@ -21,7 +21,7 @@ from registry.missing import MissingPolicy
 from registry.parallel.execution import Execution, with_progress
 from registry.readers import READERS, Document, Reader
 from registry.store import sources
-from registry.store.row_types import DeclaredMetric, ScoringRow
+from registry.store.catalog import DeclaredMetric, ScoringRow
 from registry.values import parse
 
 ENOUGH = 4 * 2**20  # bytes to score, counted for each metric, from which on further processes are worth their start

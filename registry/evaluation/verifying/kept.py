@@ -14,8 +14,8 @@ from registry.evaluation.ingest.gold import gold_digest
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.store import catalog, models
-from registry.store.log.journal import entries
-from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.store.log import entries
 from registry.submission_fields import CHANGEABLE
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes

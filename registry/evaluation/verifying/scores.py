@@ -22,7 +22,7 @@ from registry.metrics import METRICS, Metric
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Execution
 from registry.store import models
-from registry.store.row_types import DeclaredMetric, ScoringRow
+from registry.store.catalog import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
 

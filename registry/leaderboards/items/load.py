@@ -15,7 +15,7 @@ from registry.leaderboards.items.view import ItemView, Kind, SystemOutput
 from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
-from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, TaskRow, TestSetRow
 from registry.treebank import Sentence
 from registry.values import parse
 

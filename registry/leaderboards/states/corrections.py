@@ -15,7 +15,7 @@ from registry.items import Item
 from registry.leaderboards.states.history import State
 from registry.readers import READERS, Reader
 from registry.store import catalog
-from registry.store.row_types import GoldRevisionRow
+from registry.store.catalog import GoldRevisionRow
 from registry.values import parse
 
 

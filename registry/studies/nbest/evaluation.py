@@ -16,7 +16,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, salt_digest, short
 from registry.provenance import StudySignature
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.studies.nbest.load import RankedTestSet, load
 from registry.studies.nbest.precision import Contest, Curve, Evaluation, evaluate
 from registry.studies.nbest.variation import Variation, variations

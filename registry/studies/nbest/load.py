@@ -14,8 +14,8 @@ from registry.metrics.sets import tie_order
 from registry.significance.assumptions import shared_items
 from registry.significance.pairwise.independent import same_items
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses, several_runs
-from registry.store.row_types import GoldRevisionRow, Member, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
+from registry.store.statistics import load_named_answers, load_responses, several_runs
 from registry.studies.board_study import called
 from registry.studies.nbest.precision import Ranked
 

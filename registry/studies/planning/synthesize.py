@@ -25,7 +25,7 @@ from registry.significance.matrix import additive
 from registry.significance.power import draw_correct
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses
+from registry.store.statistics import load_named_answers, load_responses
 from registry.studies.board_study import chosen_board
 from registry.studies.run import chosen_metrics
 from registry.studies.study import Choice

@@ -26,7 +26,7 @@ from registry.significance.correlations import PairMatrix
 from registry.significance.matrix import Resampled
 from registry.significance.multiple import STEP_DOWN, adjust
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles
-from registry.store.row_types import Member
+from registry.store.catalog import Member
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import averaged_scores

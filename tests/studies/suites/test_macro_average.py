@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.studies.run import Archive, questions
 from registry.studies.study import Choice
 from registry.studies.suites.macro_average import Macro, macro_boards
