@@ -308,7 +308,7 @@ class _Columns:
         """The number of pairs."""
         return len(self.method)
 
-    def at(self, places: Places) -> Self:
+    def select(self, places: Places) -> Self:
         """Return the columns of the pairs of a slice, of an array of indices or of a mask."""
         chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
         return replace(self, **chosen)
@@ -324,7 +324,7 @@ class _Columns:
         return values | {"method": METHODS[values["method"]], "note": self.notes[values["note"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
-    def noted(self, where: Flags, note: str) -> Self:
+    def add_note(self, where: Flags, note: str) -> Self:
         """Return a copy with a note, before existing notes, for the pairs of a mask."""
         changed = np.unique(self.note[where])
         notes = [*self.notes, *(f"{note}; {self.notes[n]}" if n else note for n in changed.tolist())]
@@ -354,7 +354,7 @@ class Tails(_Columns):
         return cls(**columns, notes=tuple(notes))
 
     @classmethod
-    def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
+    def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
              **columns: ArrayLike) -> Tails:
         """Make tails of one method.
 
@@ -374,10 +374,10 @@ class Tails(_Columns):
         return cls(**full, notes=("", note) if note else ("",))
 
     @classmethod
-    def joined(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
+    def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
         """Join parts into the tails of `n` pairs; each part comes with the indices of its pairs."""
         notes = {"": 0}
-        columns = {name: column.copy() for name, column in cls.made(np.full(n, math.nan), "exact").columns().items()}
+        columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
             codes = np.array([notes.setdefault(note, len(notes)) for note in tails.notes], dtype=np.int32)
             for name, column in tails.columns().items():
@@ -411,7 +411,7 @@ class PairResults(_Columns, Sequence[PairResult]):
     favours: NDArray[np.int8]
 
     @classmethod
-    def made(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
+    def make(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
         """Make the results of observed pairs from their tails, in the same order."""
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
@@ -423,7 +423,7 @@ class PairResults(_Columns, Sequence[PairResult]):
             kept[name] = np.where(np.isinf(kept[name]), kept[name], np.clip(kept[name], *bounds))
         found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
                     log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
-        return found.noted(favours * observed.difference < 0, "the test favours the system with the worse score")
+        return found.add_note(favours * observed.difference < 0, "the test favours the system with the worse score")
 
     @overload
     def __getitem__(self, at: int) -> PairResult: ...
@@ -431,7 +431,7 @@ class PairResults(_Columns, Sequence[PairResult]):
     def __getitem__(self, at: Places) -> PairResults: ...
     def __getitem__(self, at: int | Places) -> PairResult | PairResults:
         """Return one result, or the columns of some."""
-        return self.at(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
+        return self.select(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairResults) or len(self) != len(other):

@@ -23,7 +23,7 @@ from registry.families import decimal_places
 from registry.significance.base import Pair, Settings
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
+from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, swaps
 from registry.significance.units import midranks
 
 ROWS = 512  # items that are compared with all others at once
@@ -193,7 +193,7 @@ def z_scores(values: Floats) -> Floats:
     return np.asarray((plain - plain.mean()) / (deviation or np.nan))
 
 
-def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
 
     `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
@@ -214,7 +214,7 @@ def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     return scores
 
 
-def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Spearman's rho after swaps of ranks.
 
     `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
@@ -243,7 +243,7 @@ def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     return scores
 
 
-def swapped_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Kendall's tau-b after swaps of ranks.
 
     What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
@@ -296,9 +296,9 @@ class Coefficient:
     swapped: Callable[[Floats, Floats, Floats], Swapped]
 
 
-PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
-SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swapped_spearman)
-KENDALL = Coefficient("kendall", weighted_kendall, midranks, swapped_kendall)
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swap_pearson)
+SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swap_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, midranks, swap_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
@@ -360,8 +360,8 @@ class PairMatrix(Matrix):
         return of_units if self.units is None else of_units[:, self.units]
 
 
-def resampled_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in resamples of the units, within strata; the draws are those of `resampled_sums`.
+def resample_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
+    """Score every system in resamples of the units, within strata; the draws are those of `sum_resamples`.
 
     Yields:
         Scores [draws, systems], block by block in their order.
@@ -370,12 +370,12 @@ def resampled_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[F
 
 
 def _score_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
-    return matrix.weighted(resampled_counts(matrix.unit_strata, matrix.n_units, seed, numbered).astype(np.float64))
+    return matrix.weighted(draw_counts(matrix.unit_strata, matrix.n_units, seed, numbered).astype(np.float64))
 
 
-def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
+def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in the units that `swapped_sums` draws.
+    """Swap the standardized predictions of each pair in the units that `sum_swaps` draws.
 
     Args:
         matrix: Matrix of all systems.
@@ -391,9 +391,9 @@ def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Set
     return settings.execution.map(swapped, list(_parts(settings.resamples, _TOGETHER)))
 
 
-def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
-    """Return the differences of a pair after all ways to swap it in the units of `differing_units`."""
-    scores, differ = matrix.prepare_swaps(pair), differing_units(matrix, pair)
+def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
+    """Return the differences of a pair after all ways to swap it in the units of `find_differing_units`."""
+    scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     found = []
     for draws in _parts(2**len(differ), BLOCK):
         taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
@@ -402,12 +402,12 @@ def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
     return np.concatenate(found)
 
 
-def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
+def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
     """Return the observed difference of a pair, computed like the swapped ones."""
     return float(_differences(matrix, matrix.prepare_swaps(pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
 
-def differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
+def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
     """Return the units in which two systems' standardized predictions differ by more than rounding."""
     a, b = matrix.standardize(pair)
     items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
@@ -447,7 +447,7 @@ ALIKE = ("the two systems' predictions are too much alike for so few items: swap
          "reject somewhat too often; take more items")
 
 
-def alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
+def find_alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
     """Flag pairs whose predictions correlate with each other too highly for their number of items.
 
     Each system's predictions are standardized by the test set itself, and swapped only then. A swap brings values on

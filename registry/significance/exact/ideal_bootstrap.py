@@ -31,7 +31,7 @@ LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
 
 
-def too_fine(pairs: ObservedPairs) -> Flags:
+def are_too_fine(pairs: ObservedPairs) -> Flags:
     """Flag pairs with shared denominators whose lattice is surely too fine for `ideal_tail`, [pairs].
 
     This finds scores with many digits from few units at little cost; `ideal_tail` finds the other cases. Each pair is
@@ -54,16 +54,17 @@ def too_fine(pairs: ObservedPairs) -> Flags:
     few = few[:, a] - few[:, b]
     products = reduce(np.add, ((over - means).T @ (over - means) for over, _ in matrix.parts_by_block()))
     variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / n
-    return np.asarray((np.gcd.reduce(few - few[0]) == steps) & (_width(variances, n) > 1.001 * MAX_CELLS * steps))
+    is_wide_window = _estimate_width(variances, n) > 1.001 * MAX_CELLS * steps  # beyond any rounding
+    return np.asarray((np.gcd.reduce(few - few[0]) == steps) & is_wide_window)
 
 
 def is_wide(differences: Ints) -> bool:
     """Return whether the window of sums of draws of the unit differences needs more than `MAX_CELLS`."""
-    width = float(_width(differences.var(), len(differences)))
+    width = float(_estimate_width(differences.var(), len(differences)))
     return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(differences - differences[0]))
 
 
-def _width(variances: Floats, draws: int) -> Floats:
+def _estimate_width(variances: Floats, draws: int) -> Floats:
     """Approximate the width between the edges (`edge`) of sums of draws by the normal distribution."""
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
@@ -153,7 +154,8 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
         return replace(tail, note=NO_INTERVAL)
-    ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)
+    is_dual = settings.interval == "dual"
+    ends = _find_dual(differences, p, settings) if is_dual else _find_percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)
     return replace(tail, ci_low=low, ci_high=high)
 
@@ -188,7 +190,7 @@ class _Resamples:
         if self.draws * top < start or (top == 0 and not self.units[1, rises == top].any()):
             return -math.inf
         excess = rises - start / self.draws
-        tilt = _tilt(excess, self.log_shares)
+        tilt = _find_tilt(excess, self.log_shares)
         tilted = self.log_shares + tilt * excess
         log_scale = float(np.logaddexp.reduce(tilted))
         masses, u, w = self.law(tilted - log_scale)
@@ -225,7 +227,7 @@ class _Resamples:
         return irfft2(power, sides[::-1]), u, w
 
 
-def _tilt(excess: Floats, log_shares: Floats) -> float:
+def _find_tilt(excess: Floats, log_shares: Floats) -> float:
     """Find the t >= 0 with which the mean excess of a draw is nearly 0.
 
     Any t gives the right probability; a good one gives it without loss of digits.
@@ -264,44 +266,44 @@ class _Differences:
 
     def at_least(self, x: int) -> float:
         """Return P(d* >= x / grid)."""
-        return self._from(-(-x * self.w // self.grid))
+        return self._sum_from(-(-x * self.w // self.grid))
 
     def at_most(self, x: int) -> float:
         """Return P(d* <= x / grid)."""
-        return 1 - self.undefined - self._from(x * self.w // self.grid + 1)
+        return 1 - self.undefined - self._sum_from(x * self.w // self.grid + 1)
 
     def extreme(self, x: int, alternative: Alternative) -> float:
         """Return P(d* - d is as extreme as x / grid, or undefined); above 1 if x is 0, which both sides count."""
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
 
-    def _from(self, u: Ints | int) -> float:
+    def _sum_from(self, u: Ints | int) -> float:
         columns, last = -((self.first - u) // self.step), self.tails.shape[1] - 1
         if isinstance(columns, int):
             return float(self.tails[0, min(max(columns, 0), last)])
         return float(self.tails[np.arange(len(columns)), columns.clip(0, last)].sum())
 
 
-def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
+def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
     """Return the interval up to the largest extremity with a probability above 1 - confidence."""
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
     low, high = (0 if alternative == "two-sided" else -top, bar) if p <= alpha * TIE else (bar, top)
-    reach = _last(lambda x: differences.extreme(x, alternative), alpha, low, high)
+    reach = _find_last(lambda x: differences.extreme(x, alternative), alpha, low, high)
     if differences.undefined > alpha * TIE:
         reach = math.inf
     return (-math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach)
 
 
-def _percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
+def _find_percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
     """Return the percentile interval of the defined resamples, or its mirror image for `basic`."""
     outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
-    high = _last(differences.at_least, outside, -top, top)
-    low = -_last(lambda x: differences.at_most(-x), outside, -top, top)
+    high = _find_last(differences.at_least, outside, -top, top)
+    low = -_find_last(lambda x: differences.at_most(-x), outside, -top, top)
     return (2 * differences.bar - high, 2 * differences.bar - low) if settings.interval == "basic" else (low, high)
 
 
-def _last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
+def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
     """Find the last x, from `low` to below `high`, at which a falling tail is above the level; it is at `low`."""
     while high - low > 1:
         middle = (low + high) // 2

@@ -116,26 +116,26 @@ class HalfSums:
                 break
         return tilt
 
-    def log_rows(self, first: int, last: int) -> float:
+    def bound_rows(self, first: int, last: int) -> float:
         """Return Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
         still = np.zeros(2)
         mean = self.mean(still)[1]
         if first <= mean <= last:
             return 0.0
         edge, sign = (first, 1) if first > mean else (last, -1)
-        return self._log_beyond(still, 1, edge, sign)
+        return self._bound_beyond(still, 1, edge, sign)
 
-    def log_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
+    def bound_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
         """Return Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
         bounds = [-math.inf]
         for axis in (0, 1):
             if first[axis] > low[axis]:
-                bounds.append(self._log_beyond(tilt, axis, int(first[axis]) - 1, -1))
+                bounds.append(self._bound_beyond(tilt, axis, int(first[axis]) - 1, -1))
             if last[axis] < high[axis]:
-                bounds.append(self._log_beyond(tilt, axis, int(last[axis]) + 1, 1))
+                bounds.append(self._bound_beyond(tilt, axis, int(last[axis]) + 1, 1))
         return float(np.logaddexp.reduce(bounds))
 
-    def _log_beyond(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
+    def _bound_beyond(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
         """Bound log P_t(a coordinate of B is at the edge, or beyond it on the side of the sign).
 
         Any further tilt gives a valid bound. The best exponent of some that grow by an eighth is within a hundredth of
@@ -153,7 +153,7 @@ class HalfSums:
         sides = np.array([next_fast_len(int(wanted[0])), next_fast_len(int(wanted[1]), real=True)])
         p, q = self.probabilities(tilt)
         turns = _HalfTurns(sides)
-        rows, columns, log_modulus = self._loud(p * q, turns)
+        rows, columns, log_modulus = self._find_loud(p * q, turns)
         transform = np.zeros((sides[0], int(columns.max()) + 1), dtype=np.complex128)  # 0 in all columns from there on
         # The phases of E exp(i f.B), moved to the corner of the window; the inverse transform takes their conjugates.
         phases = -_angle(rows, first[0], turns.sides[0]) - _angle(columns, first[1], turns.sides[1])
@@ -164,7 +164,7 @@ class HalfSums:
         masses: Floats = irfft(ifft(transform, axis=0, overwrite_x=True)[:wanted[0]], n=int(sides[1]), axis=1)
         return masses[:, :wanted[1]]
 
-    def _loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
+    def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
         """Find the frequencies at which the transform is not negligible, and the logarithm of its modulus there.
 
         They are few, unless the window is hardly wider than B. The modulus is a product over the vectors. Vectors along
@@ -271,7 +271,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     if _window(sums, low, high) > HOPELESS * MAX_WORK:
         raise TooLargeError
     found = -math.inf
-    for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
+    for bound, run in sorted(((sums.bound_rows(*run), run) for run in runs), reverse=True):
         if bound > found + math.log(TOLERANCE):
             inside = (rows >= run[0]) & (rows <= run[1])
             tail = _Tail(sums, np.where(inside, starts, high[0] + 1), low, high)
@@ -340,12 +340,12 @@ class _Tail:
             TooLargeError: The window is too large, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
-        tilt = self.sums.tilt_for(np.clip(self._likeliest(region, run), self.low + rim, self.high - rim))
+        tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
         point = self.sums.mean(tilt)  # no point's probability exceeds exp(K(t) - t.x) times its tilted one
         if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < beside + math.log(TOLERANCE):
             return -math.inf
         for share in (1, 0.75, 0.5, 0.25, 0):  # a smaller tilt where few points lie near the boundary
-            found = self._tilted(share * tilt)
+            found = self._try_tilt(share * tilt)
             if found is not None:
                 return found
         if beside > -math.inf:
@@ -358,7 +358,7 @@ class _Tail:
         weights = tilt[0] * (np.maximum(self.starts, self.low[0]) - point[0]) + tilt[1] * (rows - point[1])
         return -float(weights[self.starts <= self.high[0]].min())
 
-    def _tilted(self, tilt: Floats) -> float | None:
+    def _try_tilt(self, tilt: Floats) -> float | None:
         """Compute the logarithm with this tilt; None if rounding hides the tail."""
         sums, low, high = self.sums, self.low, self.high
         point = sums.mean(tilt)
@@ -372,14 +372,14 @@ class _Tail:
             starts = self.starts[first[1] - low[1]:last[1] - low[1] + 1]
             tail, rounding = _weigh(masses, tilt, point, first, starts)
             if rounding < 1e-13 * tail:
-                outside = log_heaviest + sums.log_outside(tilt, first, last, low, high)
+                outside = log_heaviest + sums.bound_outside(tilt, first, last, low, high)
                 if outside < math.log(tail) + math.log(TOLERANCE):
                     return min(0.0, sums.log_scale(tilt, point) + math.log(tail))
             if (first == low).all() and (last == high).all():
                 return None
             reach = reach * 1.5
 
-    def _likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
+    def _find_likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
         """Find the boundary point with the least rate function sup_t t.point - K(t), by golden section over the rows.
 
         Any point gives the correct probability; one near the likeliest gives it without loss of digits.

@@ -53,10 +53,10 @@ def log_subset_share(weights: Ints, reach: int) -> float:
         weights: Whole numbers from 1 up, at most 2 `MOST`.
         reach: A whole number from 0 up.
     """
-    first, second = (_count_subsets(half, reach) for half in _halves(weights))
+    first, second = (_count_subsets(half, reach) for half in _split_halves(weights))
     n_first, n_second = len(weights) - len(weights) // 2, len(weights) // 2
     np.ldexp(first, -n_first, out=first)  # so that no product overflows
-    up_to = _cumulated(second)
+    up_to = _cumulate(second)
     every = max(0, reach - len(up_to) + 1)  # sums to which every sum of the other half can be added
     partners = up_to[max(0, reach - len(first) + 1):reach - every + 1][::-1]
     total = float((first[every:] * partners).sum()) + float(first[:every].sum()) * float(up_to[-1])
@@ -69,11 +69,11 @@ def _counting_work(weights: Ints, reach: int) -> float:
     if len(weights) > 2 * MOST or min(reach, int(weights.sum()) // 2) > _LARGEST:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
-                for half in _halves(weights))
+                for half in _split_halves(weights))
     return cells + STEP * len(weights)
 
 
-def _halves(weights: Ints) -> tuple[Ints, Ints]:
+def _split_halves(weights: Ints) -> tuple[Ints, Ints]:
     """Return two halves with similar sums; small weights come first, which limits the number of sums."""
     in_order = np.sort(weights)
     return in_order[::2], in_order[1::2]
@@ -86,32 +86,32 @@ def _count_subsets(weights: Ints, reach: int) -> Floats:
     counts[0] = 1
     for weight in weights.tolist():
         end = min((last + weight) // 2, reach)
-        _mirror(counts, last, min(end, last), reach)
+        _fill_mirrored(counts, last, min(end, last), reach)
         above = end + 1
         while above > weight:
             below = max(weight, above - _AT_ONCE)
             counts[below:above] += counts[below - weight:above - weight]
             above = below
         last += weight
-    _mirror(counts, total, len(counts) - 1, reach)
+    _fill_mirrored(counts, total, len(counts) - 1, reach)
     return counts
 
 
-def _mirror(counts: Floats, total: int, end: int, reach: int) -> None:
+def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
     """Fill in the counts of sums from the middle up to `end`: as many subsets omit as much."""
     middle = min(total // 2, reach)
     if end > middle:
         counts[middle + 1:end + 1] = counts[total - end:total - middle][::-1]
 
 
-def _cumulated(counts: Floats) -> Floats:
+def _cumulate(counts: Floats) -> Floats:
     """Cumulate counts by blocks and blocks of blocks, so that each result has few additions."""
     if len(counts) <= _BLOCK:
         return np.cumsum(counts)
     rows = np.zeros((-(-len(counts) // _BLOCK), _BLOCK))
     rows.ravel()[:len(counts)] = counts
     np.cumsum(rows, axis=1, out=rows)
-    rows[1:] += _cumulated(rows[:-1, -1])[:, None]
+    rows[1:] += _cumulate(rows[:-1, -1])[:, None]
     return rows.ravel()[:len(counts)]
 
 
@@ -266,7 +266,7 @@ def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
     return math.inf if swaps is None else swaps.work(most)
 
 
-def surely_fine(pairs: ObservedPairs) -> Flags:
+def are_surely_fine(pairs: ObservedPairs) -> Flags:
     """Flag pairs whose lattice of differences is surely too fine, judging by a few units, [pairs]."""
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:

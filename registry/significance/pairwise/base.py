@@ -131,16 +131,16 @@ class PairTest(Value):
         if len(observed) and open_.all():
             tails = self.tails(observed, settings)
         else:
-            parts = [(flags, Tails.made(np.full(np.count_nonzero(flags), log_p), "exact", note=note))
+            parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", note=note))
                      for flags, log_p, note in ((~differ, 0.0, ""), (unscored, np.nan, _UNSCORED),
                                                 (differ & undefined, np.nan, "a score is undefined"))]
             if open_.any():
                 parts.append((open_, self.tails(observed[open_], settings)))
-            tails = Tails.joined(len(observed), parts)
-        results = PairResults.made(observed, tails)
+            tails = Tails.join(len(observed), parts)
+        results = PairResults.make(observed, tails)
         defined, tested = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
         for caution in (*self.cautions(tested), favoured(tested), rare_errors(tested)) if defined.any() else ():
-            results = results.noted(caution.noted & defined, caution.said)
+            results = results.add_note(caution.noted & defined, caution.said)
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
@@ -166,7 +166,7 @@ class PairTest(Value):
 Exact = Callable[[Observed, Settings], Tail | None]
 
 
-def exact_or_drawn(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
+def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
                    settings: Settings, what: str) -> Tails:
     """Compute the exact tails of some pairs, in threads or by a cluster, and draw those of all others.
 
@@ -189,7 +189,7 @@ def exact_or_drawn(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: 
     parts = [(np.array(list(found), dtype=np.int64), Tails.of(list(found.values())))]
     if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(found))):
         parts.append((drawn, draw(pairs[drawn])))
-    return Tails.joined(len(pairs), parts)
+    return Tails.join(len(pairs), parts)
 
 
 def _tail(exact: Exact, pairs: ObservedPairs, settings: Settings, n: int) -> Tail | None:

@@ -22,9 +22,15 @@ from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.weak_null import FEW_SKEWED, skewed
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL, ideal_tail, may_be_ideal, too_fine
+from registry.significance.exact.ideal_bootstrap import (
+    MOST_UNDEFINED,
+    NO_INTERVAL,
+    are_too_fine,
+    ideal_tail,
+    may_be_ideal,
+)
 from registry.significance.matrix import Matrix
-from registry.significance.pairwise.base import PairTest, exact_or_drawn
+from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling import studentized
 from registry.significance.resampling.exceedances import (
     UNREACHED,
@@ -40,8 +46,8 @@ from registry.significance.resampling.exceedances import (
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
-    resampled_scores,
     resampling_refusal,
+    score_resamples,
     shares_resamples,
 )
 from registry.significance.resampling.screening import Recentred, by_sorting, recentred
@@ -99,20 +105,20 @@ class Bootstrap(PairTest):
         matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
             undefined = np.full(len(pairs), math.nan)
-            return Tails.made(undefined, "monte-carlo", resamples=settings.resamples, note=reason)
+            return Tails.make(undefined, "monte-carlo", resamples=settings.resamples, note=reason)
         if self.variant == "studentized":
-            return Tails.of([_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
+            return Tails.of([_test_studentized(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
         if self.variant == "berg-kirkpatrick-2012":
-            return _drawn(pairs, _berg_kirkpatrick, settings)
+            return _test_resamples(pairs, _test_gains, settings)
         if not may_be_ideal(matrix, settings):
-            return _drawn(pairs, _recentred, settings)
+            return _test_resamples(pairs, _test_recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
-        coarse = shared[~too_fine(pairs[shared])]
+        coarse = shared[~are_too_fine(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would only wait
             alone = replace(settings, execution=replace(settings.execution.here, workers=1))
-        return exact_or_drawn(ideal_tail, lambda rest: _drawn(rest, _recentred, settings), pairs, coarse, alone,
-                              "pairs to compute")
+        return compute_or_draw(ideal_tail, lambda rest: _test_resamples(rest, _test_recentred, settings), pairs,
+                               coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """Return True except for `berg-kirkpatrick-2012`."""
@@ -123,17 +129,17 @@ class Bootstrap(PairTest):
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
-        return percentiles(resampled_scores(matrix, settings), settings.confidence)
+        return percentiles(score_resamples(matrix, settings), settings.confidence)
 
 
-def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
+def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
-    return test(pairs, resampled_scores(pairs.matrix, settings).T, settings)
+    return test(pairs, score_resamples(pairs.matrix, settings).T, settings)
 
 
-def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
+def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
@@ -153,13 +159,13 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
 
         intervals = _map_pairs(find_interval, pairs[told], settings)
         low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
-    parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
+    parts = [(told, replace(tails.select(told), ci_low=low, ci_high=high))]
     for note in np.unique(notes[notes != ""]).tolist():
         where = np.flatnonzero(notes == note)
-        untested = Tails.made(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
-        without = tails.at(where) if note == NO_INTERVAL else untested
-        parts.append((where, without.noted(np.ones(len(where), dtype=bool), note)))
-    return Tails.joined(len(pairs), parts)
+        untested = Tails.make(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
+        without = tails.select(where) if note == NO_INTERVAL else untested
+        parts.append((where, without.add_note(np.ones(len(where), dtype=bool), note)))
+    return Tails.join(len(pairs), parts)
 
 
 def _note(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
@@ -171,7 +177,7 @@ def _note(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) ->
     return NO_INTERVAL if found.undefined > MOST_UNDEFINED * settings.resamples else ""
 
 
-def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
+def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
@@ -199,7 +205,7 @@ def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings:
     return list(here.map(work, pairs, "pairs"))
 
 
-def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
+def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
     """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
     if not error and not difference:
         return Tail(0.0, "monte-carlo", resamples=len(drawn))

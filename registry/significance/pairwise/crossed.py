@@ -66,7 +66,7 @@ class Crossed(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
-            return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
+            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
         squared, degrees = crossing(pairs.matrix).bounds([o.pair for o in pairs], self.over)
         log_ps = log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2
@@ -75,10 +75,10 @@ class Crossed(PairTest):
         untested = np.isnan(log_ps)
         far[untested] = math.nan
         error[untested | (error == 0)] = math.nan
-        tails = Tails.made(
+        tails = Tails.make(
             log_ps, "asymptotic", statistic=np.abs(pairs.difference) / error,
             ci_low=pairs.difference - (math.inf if settings.alternative == "less" else far),
             ci_high=pairs.difference + (math.inf if settings.alternative == "greater" else far))
         undefined = np.asarray(np.isnan(squared).any(axis=1))
-        return tails.noted(undefined, "a score is undefined without one item of one run").noted(
+        return tails.add_note(undefined, "a score is undefined without one item of one run").add_note(
             untested & ~undefined, "the difference is the same in every item and run")

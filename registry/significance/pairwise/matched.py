@@ -58,7 +58,7 @@ class Sign(PairTest):
             for differences, slack in map(unit_differences, pairs):
                 counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
             for_a, for_b = np.array(counts).T
-        return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+        return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
                           favours=for_a - for_b)
 
 
@@ -96,12 +96,12 @@ class McNemar(PairTest):
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
-            return Tails.made(log_p, "exact", coins=only_a + only_b + half)
+            return Tails.make(log_p, "exact", coins=only_a + only_b + half)
         two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
         excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
         z = (np.maximum(excess, 0) if two_sided else excess) / np.sqrt(np.maximum(only_a + only_b, 1))
         log_p = np.where(only_a + only_b, log_normal_ps(z, "two-sided" if two_sided else "greater"), 0.0)
-        return Tails.made(log_p, "asymptotic", statistic=z * z)
+        return Tails.make(log_p, "asymptotic", statistic=z * z)
 
 
 def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
@@ -228,7 +228,7 @@ class Bounded(PairTest):
         """Bet on the units of each pair, in one order for all of them."""
         order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
         log_p = [log_betting_p(scale_differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
-        return Tails.made(np.array(log_p), "bound")
+        return Tails.make(np.array(log_p), "bound")
 
 
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:

@@ -29,17 +29,17 @@ from registry.significance.cautions.unlike_samples import uneven_runs
 from registry.significance.cautions.weak_null import mixed, mixed_of_uneven_units, skewed
 from registry.significance.correlations import (
     PairMatrix,
-    alike_predictions,
-    all_swapped_differences,
-    differing_units,
-    swapped_differences,
-    unswapped_difference,
+    compute_all_swaps,
+    compute_unswapped,
+    find_alike_predictions,
+    find_differing_units,
+    swap_differences,
 )
 from registry.significance.distributions import log_coins
-from registry.significance.exact.swaps import MOST_WORK, lattice_work, least_work, surely_fine, tail_on_lattice
+from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
 from registry.significance.matrix import Matrix, Quotient, count_unshared
-from registry.significance.pairwise.base import PairTest, exact_or_drawn
-from registry.significance.resampling.draws import SIGNS, blocks, stream, swapped_sums
+from registry.significance.pairwise.base import PairTest, compute_or_draw
+from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_swaps
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
     SwapCounter,
@@ -47,7 +47,7 @@ from registry.significance.resampling.exceedances import (
     monte_carlo_tail,
     monte_carlo_tails,
 )
-from registry.significance.resampling.scores import relabelled, runs_refusal
+from registry.significance.resampling.scores import relabel_runs, runs_refusal
 from registry.significance.resampling.screening import count_swapped_means, only_numerators_move
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
@@ -85,7 +85,7 @@ class Permutation(PairTest):
         yield from (of._replace(where=np.all([of.where, *(~other.where for other in few)], axis=0))
                     for of in not_exchangeable(pairs))  # studentizing does not help with few units
         yield from skewed(pairs)
-        yield from alike_predictions(pairs)
+        yield from find_alike_predictions(pairs)
         if pairs.matrix.runs is None:  # else conclusions are about these items only
             yield from opposed_by_class(pairs)
         yield from uneven_runs(pairs)
@@ -107,38 +107,38 @@ class Permutation(PairTest):
             return math.inf
         if matrix.higher is not None:
             return 0.0
-        most = _most_work(settings)
+        most = _limit_work(settings)
         return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values if the lattice is small enough, and draw the other pairs together."""
         if pairs.matrix.runs is not None:
-            return relabelled(pairs, settings)
+            return relabel_runs(pairs, settings)
         if self.studentized:
-            return _studentized(pairs, settings)
+            return _test_studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
-            return _correlated(pairs, settings)
+            return _test_correlations(pairs, settings)
         if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight: fair coins
             a, b = (pairs.b, pairs.a) if pairs.matrix.lower_is_better else (pairs.a, pairs.b)
             for_a, for_b = count_unshared(both, a, b)
-            return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
+            return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
         # Pairs that will surely be drawn are skipped: a thread for each of them would cost more than its work.
-        coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
-        return exact_or_drawn(_exact, lambda rest: _monte_carlo(rest, settings), pairs, coarse, settings,
+        coarse = np.flatnonzero(~are_surely_fine(pairs) & (least_work(pairs.n_discordant) <= _limit_work(settings)))
+        return compute_or_draw(_compute_exact, lambda rest: _draw_swaps(rest, settings), pairs, coarse, settings,
                               "pairs to count")
 
 
-def _most_work(settings: Settings) -> float:
+def _limit_work(settings: Settings) -> float:
     """Return the additions that the exact tail of one pair may cost, which limits the time of a large family."""
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
-def _exact(observed: Observed, settings: Settings) -> Tail | None:
+def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
     """Return the exact tail of a pair, or None if the lattice is too large and the swaps are too many.
 
     Few swaps are all tried, as in Yeh 2000.
     """
-    if (tail := tail_on_lattice(observed, settings, _most_work(settings))) is not None:
+    if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
     if observed.n_discordant > ENUMERATED:
         return None
@@ -156,25 +156,25 @@ def _list_swaps(units: int) -> Ints:
     return ways
 
 
-def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
+def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
     few = pairs.n_discordant <= ENUMERATED
     counted = [(count_all_swaps(o, _list_swaps(o.n_discordant), settings), o.n_discordant) for o in pairs[few]]
     exact = Tails.of([Tail(math.log(extremes / 2**n), "exact", coins=n) for extremes, n in counted])
     counts = list(count_swaps(pairs[~few], settings))
-    return Tails.joined(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
+    return Tails.join(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
 
 
-def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
+def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # fewer systems, if few pairs are drawn again
     counter = SwapCounter.of(alone, settings.alternative)
-    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings, counter))
+    counts = reduce(np.add, sum_swaps(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
 
-def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
+def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Test pairs of a `PairMatrix` by all swaps if few units differ, else by random ones.
 
     A swap that leaves a correlation undefined counts as extreme. The tolerance of ties is absolute, and the observed
@@ -183,21 +183,21 @@ def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
     each = [o.pair for o in pairs]
-    bars = np.array([extremity(unswapped_difference(matrix, pair), alternative) - TOLERANCE for pair in each])
-    n_differing = np.array([len(differing_units(matrix, pair)) for pair in each])
+    bars = np.array([extremity(compute_unswapped(matrix, pair), alternative) - TOLERANCE for pair in each])
+    n_differing = np.array([len(find_differing_units(matrix, pair)) for pair in each])
     few = n_differing <= ENUMERATED
     exact = []
     for at in np.flatnonzero(few).tolist():
         n = int(n_differing[at])
-        extremes = int(count_reaching(bars[at], alternative, all_swapped_differences(matrix, each[at])))
+        extremes = int(count_reaching(bars[at], alternative, compute_all_swaps(matrix, each[at])))
         exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
     parts = [(few, Tails.of(exact))]
     if not few.all():
         many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
-        counts = reduce(np.add, swapped_differences(
+        counts = reduce(np.add, swap_differences(
             matrix, many, settings, partial(count_reaching, bars[~few], alternative)))
         parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
-    return Tails.joined(len(pairs), parts)
+    return Tails.join(len(pairs), parts)
 
 
 MOST = 2**14  # responses of only one system up to which all divisions are counted
@@ -283,8 +283,8 @@ class _Divided:
 
     def count(self, alternative: Alternative) -> int:
         """Count the divisions as extreme as the observed one, of 2^(correct + spurious); undefined ones count."""
-        ways, limits = list(accumulate(_choices(self.spurious), initial=0)), self._limits(alternative)
-        reached = sum(way * ways[limit + 1] for way, limit in zip(_choices(self.correct), limits, strict=True))
+        ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
+        reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
         undefined = self._undefined  # each of them is one way
         reached -= sum(spurious <= limits[correct] for correct, spurious in undefined)
         sides = 2 if alternative == "two-sided" else 1
@@ -292,7 +292,7 @@ class _Divided:
 
     def draw(self, settings: Settings) -> int:
         """Count the extreme ones of random divisions."""
-        limits = np.array(self._limits(settings.alternative))
+        limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
             rng = np.random.Generator(stream(settings.seed, SIGNS, block))
@@ -305,7 +305,7 @@ class _Divided:
             extremes += int(np.count_nonzero(reached))
         return extremes
 
-    def _limits(self, alternative: Alternative) -> list[int]:
+    def _find_limits(self, alternative: Alternative) -> list[int]:
         """Return the most spurious responses that leave the first system far enough ahead, by correct ones; -1: none.
 
         More correct ones can only raise its lead and more spurious ones only lower it, so one walk finds all limits. To
@@ -342,6 +342,6 @@ class _Divided:
         return n * e - m * d, d * e
 
 
-def _choices(n: int) -> Iterator[int]:
+def _count_choices(n: int) -> Iterator[int]:
     """Yield the numbers of ways to choose 0, 1, ..., n of n."""
     return accumulate(range(n), lambda ways, k: ways * (n - k) // (k + 1), initial=1)

@@ -145,14 +145,14 @@ class Columns:
             firsts.setdefault(digest, n)
         numbers = {digest: n for n, digest in enumerate(firsts)}
         places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
-        distinct = _held(columns, list(firsts.values()), dtype, memory // 8)
+        distinct = _select_columns(columns, list(firsts.values()), dtype, memory // 8)
         upon: list[Link] = []
         if not isinstance(distinct, np.ndarray):
-            distinct, upon = _without_common(distinct, np.bincount(places) > 1)
-        derived = _derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
+            distinct, upon = _subtract_common(distinct, np.bincount(places) > 1)
+        derived = _find_derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
         differs = np.zeros(len(statistics), dtype=bool)
         for n, (base, constant) in derived.items():
-            differs |= _difference(distinct, n, base) != constant
+            differs |= _subtract(distinct, n, base) != constant
         apart = np.flatnonzero(differs)
         if len(apart) > _WORTHLESS * len(statistics):
             derived, apart = {}, apart[:0]
@@ -161,7 +161,7 @@ class Columns:
         constants = np.array([constant for _, constant in derived.values()], dtype=dtype)
         rest = np.empty((len(apart), len(derived)), dtype)
         for at, (n, (base, constant)) in enumerate(derived.items()):
-            rest[:, at] = _difference(distinct, n, base, apart) - constant
+            rest[:, at] = _subtract(distinct, n, base, apart) - constant
         if derived:
             distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
         packing = None
@@ -216,7 +216,7 @@ class Columns:
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
-def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
+def _select_columns(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
     """Return chosen columns [columns, units] as [units, chosen]: sparse, as `dtype`, or in their own type."""
     units = columns.shape[1]
     sample = columns[chosen, ::-(-units // _MANY)] if units >= _MANY else np.ones(1)
@@ -236,7 +236,7 @@ def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: 
     return held
 
 
-def _without_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
+def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
     """Subtract from sparse columns [units, columns] similar ones if that leaves fewer values; also return `upon`.
 
     The similar column is one that systems share, or the previous one, chosen by a sample of the units. No sum becomes
@@ -269,11 +269,11 @@ def _without_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
     return held, upon
 
 
-def _difference(distinct: Any, n: int, base: int, units: Ints | slice = slice(None)) -> NDArray[Any]:
+def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None)) -> NDArray[Any]:
     return np.asarray(np.subtract(distinct[units, n], distinct[units, base], dtype=np.float32))
 
 
-def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
+def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
     """Find the derived columns, each with its base among the preceding own columns and its constant.
 
     A sample of the units rules out most candidates. With few units nothing is derived: products are fast.
@@ -289,7 +289,7 @@ def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
         constants = np.partition(apart, len(apart) // 2, axis=0)[len(apart) // 2]
         often = np.count_nonzero(apart != constants, axis=0) <= 2 * _APART * len(some)
         for base, constant in ((bases[at], float(constants[at])) for at in np.flatnonzero(often)):
-            if np.count_nonzero(_difference(distinct, n, base) != constant) <= _APART * len(distinct):
+            if np.count_nonzero(_subtract(distinct, n, base) != constant) <= _APART * len(distinct):
                 found[n] = base, constant
                 break
         else:
@@ -310,7 +310,7 @@ _CELLS = 2**21  # draws times units whose counts are drawn at once: part of what
 _TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
 
 
-def swapped_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
+def sum_swaps(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
     Each draw takes every unit with probability 1/2, the same units for all systems.
@@ -327,21 +327,21 @@ def swapped_sums(statistics: Statistics, settings: Settings, use: Callable[[Floa
     return settings.execution.map(partial(_swapped_block, columns, settings.seed, use), blocks(settings.resamples))
 
 
-def resampled_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
+def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
                    strata: Ints | None = None) -> Iterator[Used]:
     """Sum statistics over bootstrap resamples: all units are drawn with replacement.
 
-    Arguments and results are those of `swapped_sums`. Each of the `strata` [units], numbered from 0, is resampled on
+    Arguments and results are those of `sum_swaps`. Each of the `strata` [units], numbered from 0, is resampled on
     its own.
     """
     columns = Columns.of(statistics, settings.execution.memory)
     parts = [(key, columns if strata is None else columns.of_units(units))
-             for key, units in units_by_stratum(strata, len(statistics))]
+             for key, units in group_by_stratum(strata, len(statistics))]
     drawn = partial(_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)
     return settings.execution.map(drawn, blocks(settings.resamples))
 
 
-def units_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
+def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
     """Return the units of each stratum, with the key of its streams; without strata all units."""
     if strata is None:
         return [((), np.arange(units))]
@@ -357,7 +357,7 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
         yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
-def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
+def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
                  loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
     """Draw the resamples of a block: yields slices of draws, and how often each takes every unit, [draws, units].
 
@@ -370,33 +370,33 @@ def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[i
     some = max(1, _CELLS // units)
     for at in range(0, draws, some):
         rows = min(some, draws - at)
-        counts, missing = _poisson_rows(rng, rows, units, loops)
+        counts, missing = _draw_poisson_rows(rng, rows, units, loops)
         while len(over := np.flatnonzero(missing < 0)):
-            counts[over], missing[over] = _poisson_rows(rng, len(over), units, loops)
+            counts[over], missing[over] = _draw_poisson_rows(rng, len(over), units, loops)
         loops.add_ones(counts, missing, rng.integers(0, units, int(missing.sum()), dtype=np.uint32))
         yield slice(at, at + rows), counts
 
 
-def resampled_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
+def draw_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
     """Count how often the resamples of one of the `blocks` take every unit, within strata, [draws, units]."""
     block, draws = numbered
     counts = np.empty((draws, units), dtype=np.uint8)
-    for stratum, there in units_by_stratum(strata, units):
-        for rows, found in resamples_of(len(there), draws, block, seed, stratum):
+    for stratum, there in group_by_stratum(strata, units):
+        for rows, found in draw_resamples(len(there), draws, block, seed, stratum):
             counts[rows, there] = found
     return counts
 
 
-def _poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
+def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
     """Draw Poisson counts [rows, units] with a mean somewhat below 1; also return the missing draws of each row."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
         return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
-    table, distribution, most = _poisson(mean)
+    table, distribution, most = _tabulate_poisson(mean)
     twos = -(-rows * units // 2)
     words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
     bits = words.view("<u2")[:twos]
-    found, unclear = loops.looked_up(table, bits)
+    found, unclear = loops.look_up(table, bits)
     finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
     outcomes = np.searchsorted(distribution, finer, side="right")
     counts = found.view(np.uint8)
@@ -406,7 +406,7 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops)
 
 
 @cache
-def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
+def _tabulate_poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
     """Return a table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
 
     A table entry is two bytes, or `UNCLEAR` if more bits must decide. The counts (i, j) have the number
@@ -434,12 +434,12 @@ def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], elements: fl
     (block, draws), best = numbered, loops(elements)
     sums = reduce(np.add, (np.concatenate([
         reduce(np.add, (columns.sums(counts[:, part].T, part) for part in columns.parts()))
-        for counts in _together(resamples_of(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
+        for counts in _join_resamples(draw_resamples(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
         for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
 
 
-def _together(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
+def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
     """Join resamples of a block up to `_TOGETHER` counts, [draws, units] each."""
     waiting: list[Bytes] = []
     for _, counts in resamples:

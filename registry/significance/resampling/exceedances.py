@@ -153,7 +153,7 @@ def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
     counts = np.asarray(extremes, dtype=np.int64)
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
-    return Tails.made(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
+    return Tails.make(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
 
 
 UNREACHED = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"

@@ -31,7 +31,7 @@ class Loops(NamedTuple):
     """One implementation of all loops.
 
     Attributes:
-        looked_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
+        look_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
         sums: Sums counts [draws, units] over the units.
         add_ones: Adds 1 to the counts [draws, units] of drawn units, of which each draw has a number.
         distances: Puts the differences of two systems' scores, or their absolute values, into the third array, and
@@ -44,7 +44,7 @@ class Loops(NamedTuple):
             bounds, which are in it; both windows can be equal.
     """
 
-    looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
+    look_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
     sums: Callable[[Bytes], Ints]
     add_ones: Callable[[Bytes, Ints, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
@@ -53,7 +53,7 @@ class Loops(NamedTuple):
     between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
 
 
-def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+def _look_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
     found = np.empty(len(bits), np.uint16)
     for at in range(0, len(bits), _CHUNK):
         table.take(bits[at:at + _CHUNK], out=found[at:at + _CHUNK], mode="clip")  # no index is too large
@@ -90,10 +90,10 @@ def _reaching(values: Shorts, bar: int) -> int:
 def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
     n_first = n_second = n = 0
     for at in range(0, len(values), _CHUNK):
-        above, within = _marked(values[at:at + _CHUNK], first)
+        above, within = _mark(values[at:at + _CHUNK], first)
         n_first += above
         if second != first:
-            above, also = _marked(values[at:at + _CHUNK], second)
+            above, also = _mark(values[at:at + _CHUNK], second)
             within |= also
         n_second += above
         found = within.nonzero()[0]
@@ -102,7 +102,7 @@ def _between(values: Shorts, first: Window, second: Window, places: Places) -> t
     return n_first, n_second, n
 
 
-def _marked(values: Shorts, window: Window) -> tuple[int, Flags]:
+def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
     """Count the values above a window, and flag those within."""
     low, high = window
     above, within = values > high, values >= low
@@ -110,7 +110,7 @@ def _marked(values: Shorts, window: Window) -> tuple[int, Flags]:
     return int(np.count_nonzero(above)), within
 
 
-PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)
+PLAIN = Loops(_look_up, _sums, _add_ones, _distances, _above, _reaching, _between)
 
 
 ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
@@ -129,13 +129,13 @@ def _best() -> Loops:
         from numba import njit
 
         return Loops(*map(njit(nogil=True, cache=True), (
-            _looked_up_compiled, _sums_compiled, _add_ones_compiled, _distances_compiled, _above_compiled,
+            _look_up_compiled, _sums_compiled, _add_ones_compiled, _distances_compiled, _above_compiled,
             _reaching_compiled, _between_compiled)))
     except (ImportError, RuntimeError):  # numba is not installed, or has no place for its cache
         return PLAIN
 
 
-def _looked_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+def _look_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
     found, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
     for i in range(len(bits)):
         found[i] = table[bits[i]]

@@ -22,10 +22,10 @@ from registry.errors import counted
 from registry.identity import digest_array
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
-from registry.significance.correlations import PairMatrix, resampled_correlations
+from registry.significance.correlations import PairMatrix, resample_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.matrix import Matrix, Resampled, additive
-from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
+from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, stream, sum_resamples
 from registry.significance.resampling.exceedances import count_reaching, monte_carlo_tail
 
 M = TypeVar("M", bound=Matrix)
@@ -38,18 +38,18 @@ def resampling_refusal(matrix: Matrix) -> str | None:
     return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
 
 
-def sharing_resamples(matrix: M, settings: Settings) -> M:
+def share_resamples(matrix: M, settings: Settings) -> M:
     """Return the matrix with scores in resamples that all tests of it share, drawn once at their first use.
 
     Args:
         matrix: By item or by unit.
         settings: Number of resamples, seed, workers and memory.
     """
-    shared = Resampled(settings.resamples, settings.seed, partial(_drawn, matrix, settings))
+    shared = Resampled(settings.resamples, settings.seed, partial(_draw_scores, matrix, settings))
     return replace(matrix, resampled=shared)
 
 
-def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
+def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
     """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
 
     Shared scores of the matrix are returned if they have the same number and seed. Scores are in a temporary file if
@@ -57,7 +57,7 @@ def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
     """
     if matrix.resampled is not None and shares_resamples(matrix, settings):
         return matrix.resampled.scores
-    return _drawn(matrix, settings)
+    return _draw_scores(matrix, settings)
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
@@ -66,14 +66,14 @@ def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
     return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
 
 
-def _drawn(matrix: Matrix, settings: Settings) -> Floats:
+def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
     matrix = matrix.by_unit
     if matrix.runs is not None:
-        blocks = crossed_scores(matrix, settings)
+        blocks = score_crossed_resamples(matrix, settings)
     elif isinstance(matrix, PairMatrix):
-        blocks = resampled_correlations(matrix, settings)
+        blocks = resample_correlations(matrix, settings)
     else:
-        blocks = resampled_sums(matrix.statistics, settings, additive(matrix).score, matrix.strata)
+        blocks = sum_resamples(matrix.statistics, settings, additive(matrix).score, matrix.strata)
     scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
         scores[:, at:at + BLOCK] = block.T  # the scores of a system are contiguous
@@ -125,7 +125,7 @@ def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | No
         'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
 
 
-def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
+def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Test pairs by relabelling whole runs, with as many for each system as it has; exact if all ways are tried.
 
     If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
@@ -133,14 +133,14 @@ def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
     observed one, or undefined, count as extreme.
     """
     counts = {o.pair: 0 for o in pairs}
-    for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
-        counters = [(o.pair, _counter(o, settings)) for o in group]
-        for labels in _labellings(*sizes, settings):
+    for sizes, group in groupby(sorted(pairs, key=_count_runs), key=_count_runs):
+        counters = [(o.pair, _make_counter(o, settings)) for o in group]
+        for labels in _list_labellings(*sizes, settings):
             for pair, count in counters:
                 counts[pair] += count(labels)
     tails = []
     for o in pairs:
-        m_a, m_b = _sizes(o)
+        m_a, m_b = _count_runs(o)
         labellings = math.comb(m_a + m_b, m_a)
         if labellings <= LABELLED:
             p = counts[o.pair] / labellings
@@ -153,7 +153,7 @@ def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
     return Tails.of(tails)
 
 
-def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
+def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
     """Return a counter of labellings of a pair's runs that are at least as extreme as the observed one."""
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
@@ -165,16 +165,16 @@ def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
     def differences(labels: Floats) -> Floats:
         return matrix.difference(scores(labels), scores(1 - labels))
 
-    given = np.repeat((1.0, 0.0), _sizes(o))[None]
+    given = np.repeat((1.0, 0.0), _count_runs(o))[None]
     slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
     bar, alternative = extremity(differences(given), settings.alternative) - slack, settings.alternative
     return lambda labels: int(count_reaching(bar, alternative, differences(labels)))
 
 
-def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
+def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
 
-    Units are drawn jointly for all runs of all systems (`draws.resampled_sums`), and runs for each system apart. Of m
+    Units are drawn jointly for all runs of all systems (`draws.sum_resamples`), and runs for each system apart. Of m
     runs m - 1 are drawn, which makes the variance of their mean unbiased (Rao and Wu 1988); m draws of 3 runs would
     make it a third too small. The interaction of runs and units counts more than once (Owen 2007), so the test is
     conservative where runs differ by units rather than as a whole.
@@ -193,12 +193,12 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     assert matrix.runs is not None
     contents = [int(digest_array(_remove_divisor(runs)).partition(":")[2][:16], 16) for runs in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
-    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
+    drawn = sum_resamples(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
     shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
     observed = [of_system.sum(axis=0).mean(axis=0) / shared for of_system in matrix.runs]
     n, strata = matrix.n_units, 1 if matrix.unit_strata is None else len(np.unique(matrix.unit_strata))
     for (block, draws), sums in zip(blocks(settings.resamples), drawn, strict=True):
-        of_units = _stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
+        of_units = _draw_stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
         of_units *= math.sqrt(n / (n - strata))  # a resample of n units shows (n - 1) / n of their variance
         averages = []
         for content, given, of_runs in zip(contents, observed, np.split(sums / shared, ends, axis=1), strict=True):
@@ -207,16 +207,17 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
             taken = rng.integers(0, m, (draws, m - 1))
             counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
             moved = np.einsum("dr,drc->dc", counts / (m - 1) - 1 / m, of_runs)
-            averages.append(given + of_units * (of_runs.mean(axis=1) - given) + _stretch(rng, m - 1, draws) * moved)
+            moved_by_units = of_units * (of_runs.mean(axis=1) - given)
+            averages.append(given + moved_by_units + _draw_stretch(rng, m - 1, draws) * moved)
         yield additive(matrix).score(np.stack(averages, axis=1))
 
 
-def _stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
+def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
     """Return factors that turn normal draws into draws of Student's distribution, [draws, 1]."""
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
-def scores_without_runs(matrix: Matrix) -> Iterator[Floats]:
+def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
     """Score every system without each of its runs in turn, [runs] each; yields nothing if runs are fixed."""
     for of_system in matrix.runs or ():
         sums = of_system.sum(axis=0)
@@ -236,13 +237,13 @@ def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
     return totals if matrix.quotient is not None else totals / n
 
 
-def _sizes(o: Observed) -> tuple[int, int]:
+def _count_runs(o: Observed) -> tuple[int, int]:
     assert o.matrix.runs is not None
     a, b = (o.matrix.runs[system].shape[1] for system in o.pair)
     return a, b
 
 
-def _labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
+def _list_labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
     """Yield blocks of labellings of runs, [labellings, m_a + m_b]: 1 for A, 0 for B."""
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)

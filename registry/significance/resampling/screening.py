@@ -25,7 +25,7 @@ from registry.parallel.processes import processes
 from registry.parallel.scratch_files import room, scratch
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Matrix, are_whole
-from registry.significance.resampling.draws import BLOCK, swapped_sums
+from registry.significance.resampling.draws import BLOCK, sum_swaps
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
@@ -96,7 +96,7 @@ class Screened(NamedTuple):
     place: Ints
 
 
-def screened(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
+def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
     """Screen the pairs of a question part by part, by other processes if there is enough to do.
 
     Args:
@@ -115,7 +115,7 @@ def screened(rounded: Shorts, question: Question, execution: Execution) -> Itera
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
-        _shared(memory, rounded.shape)[:] = rounded
+        _view_memory(memory, rounded.shape)[:] = rounded
         with processes(workers, _begin, memory, rounded.shape, differences / workers) as pool:
             answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
             yield from with_progress(answers, len(parts), done, execution.progress)
@@ -125,7 +125,7 @@ _given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a sc
 
 
 def _begin(memory: Arena, shape: tuple[int, int], many: float) -> None:
-    _given[:] = [(_shared(memory, shape), many)]
+    _given[:] = [(_view_memory(memory, shape), many)]
 
 
 def _work(part: Question) -> Screened:
@@ -133,7 +133,7 @@ def _work(part: Question) -> Screened:
     return _answer(rounded, part, many)
 
 
-def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
+def _view_memory(memory: Arena, shape: tuple[int, int]) -> Shorts:
     return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
@@ -162,16 +162,16 @@ class _Workspace:
         if largest <= still:
             return None
         doubt = low, high
-        window = self._window(largest, near) if self.rank else doubt
+        window = self._bound_rank(largest, near) if self.rank else doubt
         extremes, above, n = self.loops.between(self.values, doubt, window, self.places)
         places = self.places[:n].copy()
         if not self.rank:
             return extremes, places, places[:0], 0
         values = self.values.take(places)
-        ranked = self._of_rank(near, window, above, places, values)
+        ranked = self._find_rank(near, window, above, places, values)
         return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
-    def _window(self, largest: int, near: int) -> Window:
+    def _bound_rank(self, largest: int, near: int) -> Window:
         """Bound the value of the rank by the values of a sample, the first resamples; 1 of 10,000 is outside.
 
         The number of all resamples above a nearby value gives the distance of the rank from it.
@@ -194,7 +194,7 @@ class _Workspace:
         high = from_(fewest) + (1 << bits) - 1 if fewest > 0 else MOST
         return max(low - near, LEAST) if low > least else LEAST, min(high + near, MOST)
 
-    def _of_rank(self, near: int, window: Window, above: int, places: Places,
+    def _find_rank(self, near: int, window: Window, above: int, places: Places,
                  values: Shorts) -> tuple[Places, int] | None:
         """Return the resamples that may have the value of the rank, and its place among them by value, from the end.
 
@@ -254,10 +254,10 @@ def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative
     if fit:
         differences = _Differences(pairs[np.array(fit)], scores, alternative)
         at = 0
-        for found in screened(rounded, differences.question(steps, rank), execution):
+        for found in screen_pairs(rounded, differences.question(steps, rank), execution):
             part = slice(at, at + len(found.resolved))
             ours = itertools.compress(fit[part], found.resolved)
-            resolved |= zip(ours, differences.settled(found, part, rank), strict=True)
+            resolved |= zip(ours, differences.settle(found, part, rank), strict=True)
             at = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[at:at + _SORTED] for at in range(0, len(rest), _SORTED)]
@@ -332,7 +332,7 @@ class _Differences:
         return Question(np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1),
                         self.alternative == "two-sided", low, high, still, near, rank)
 
-    def settled(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
+    def settle(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
         """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
         pair, values = self._exact(found.doubtful, part)
         extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.resolved))
@@ -373,7 +373,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     """
     over = pairs.matrix.parts[0]
     moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
-    sums = swapped_sums(over[:, :, None], settings, np.asarray)
+    sums = sum_swaps(over[:, :, None], settings, np.asarray)
     for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
         moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
@@ -390,7 +390,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
         np.floor(bars / size - slack), np.ceil(bars / size + slack)))
     always = np.full(len(pairs), LEAST - 1)
     counts, at = [], 0
-    for found in screened(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
+    for found in screen_pairs(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
         n = len(found.extremes)
         pair = at + np.repeat(np.arange(n), found.doubtful.sizes)
         first, second = (moved[systems[pair, side], found.doubtful.places] for side in (0, 1))

@@ -23,7 +23,7 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
-from registry.significance.resampling.draws import resampled_sums, swapped_sums
+from registry.significance.resampling.draws import sum_resamples, sum_swaps
 from registry.significance.resampling.exceedances import reaches
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
@@ -109,10 +109,10 @@ class Studentized:
 
 def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
-    for group in _groups(pairs, settings):
+    for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
         counter = partial(_count_extremes, studentized, studentized.bars())
-        yield from reduce(np.add, swapped_sums(studentized.columns[:, None, :], settings, counter)).tolist()
+        yield from reduce(np.add, sum_swaps(studentized.columns[:, None, :], settings, counter)).tolist()
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
@@ -128,13 +128,13 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
     Yields:
         For each pair (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its error.
     """
-    for group in _groups(pairs, settings):
+    for group in _group_pairs(pairs, settings):
         one = Studentized.of(group, settings.alternative)
         differences, errors = one.observed()
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         found = np.empty((len(group), settings.resamples))
         at = 0
-        for of_draws in resampled_sums(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
+        for of_draws in sum_resamples(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
             difference, error = (of[:, 0] for of in of_draws)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
@@ -148,7 +148,7 @@ def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Int
     return np.asarray(np.count_nonzero(reaches(studentized.swapped(sums[:, 0]), bars), axis=0))
 
 
-def _groups(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
+def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
     """Yield groups of pairs whose columns and draws fit into the memory."""
     each = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     some = max(1, settings.execution.memory // (2 * each))
