@@ -1,7 +1,7 @@
 """What tests of two systems take and return: settings, observed pairs and results.
 
 Half a million pairs are stored as columns. A test computes `Tails`, which become `PairResults` together with the
-observed pairs. Names of methods and notes are stored once and referred to by number.
+observed pairs. Methods and messages are stored once and referred to by number.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import NO_MESSAGES, Message, Messages
 from registry.parallel.execution import Execution
 from registry.significance.matrix import Matrix, Range, columns_of, count_shared, count_unshared
 
@@ -150,7 +151,7 @@ class PairResult:
             sum of ranks, the smaller U.
         favours: 1 if the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour the
             system with the worse score.
-        note: The reason for a nan, or a warning.
+        messages: The reasons for a nan, and warnings.
     """
 
     difference: float
@@ -166,7 +167,7 @@ class PairResult:
     resamples: int | None = None
     statistic: float = math.nan
     favours: int = 0
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ class Tail:
     ci_high: float = math.nan
     statistic: float = math.nan
     favours: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +279,9 @@ class ObservedPairs(Sequence[Observed]):
 
 Places = slice | NDArray[Any]  # also a mask
 
+# columns that are not float64
+_TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "messages": np.int32, "coins": np.int64}
 NOT_DRAWN = -1  # instead of the number of draws
-_TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "note": np.int32, "coins": np.int64}  # or float64
 _COUNTED = 1000  # coins up to which 2^-coins does not underflow
 
 
@@ -290,8 +292,8 @@ class _Columns:
     Attributes:
         method: Indices of the methods in `METHODS`.
         resamples: Numbers of draws; -1 if nothing was drawn.
-        note: Indices of the notes in `notes`.
-        notes: The different notes, of which the first is empty.
+        messages: Indices of the messages in `different`.
+        different: The different messages, of which the first is empty.
     """
 
     method: NDArray[np.uint8]
@@ -301,8 +303,8 @@ class _Columns:
     ci_low: Floats
     ci_high: Floats
     statistic: Floats
-    note: NDArray[np.int32]
-    notes: tuple[str, ...] = field(default=("",), kw_only=True)
+    messages: NDArray[np.int32]
+    different: tuple[Messages, ...] = field(default=(NO_MESSAGES,), kw_only=True)
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -315,22 +317,22 @@ class _Columns:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "notes"}
+        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
         """Return the values of one pair, with its method and note as text."""
         values = {name: column[n].item() for name, column in self.columns().items()}
         values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan, equal to itself
-        return values | {"method": METHODS[values["method"]], "note": self.notes[values["note"]],
+        return values | {"method": METHODS[values["method"]], "messages": self.different[values["messages"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
-    def add_note(self, where: Flags, note: str) -> Self:
-        """Return a copy with a note, before existing notes, for the pairs of a mask."""
-        changed = np.unique(self.note[where])
-        notes = [*self.notes, *(f"{note}; {self.notes[n]}" if n else note for n in changed.tolist())]
-        codes = self.note.copy()
-        codes[where] = len(self.notes) + np.searchsorted(changed, self.note[where])
-        return replace(self, note=codes, notes=tuple(notes))
+    def with_message(self, where: Flags, message: Message) -> Self:
+        """Return a copy with a message, before existing ones, for the pairs of a mask."""
+        changed = np.unique(self.messages[where])
+        different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]
+        numbers = self.messages.copy()
+        numbers[where] = len(self.different) + np.searchsorted(changed, self.messages[where])
+        return replace(self, messages=numbers, different=tuple(different))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,16 +347,17 @@ class Tails(_Columns):
     @classmethod
     def of(cls, tails: Sequence[Tail]) -> Tails:
         """Make columns of single tails."""
-        notes = {"": 0}
-        values = {of.name: [getattr(tail, of.name) for tail in tails] for of in fields(cls) if of.name != "notes"} | {
+        different = {NO_MESSAGES: 0}
+        names = [of.name for of in fields(cls) if of.name != "different"]
+        values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
             "method": [METHODS.index(tail.method) for tail in tails],
             "resamples": [NOT_DRAWN if tail.resamples is None else tail.resamples for tail in tails],
-            "note": [notes.setdefault(tail.note, len(notes)) for tail in tails]}
+            "messages": [different.setdefault(tail.messages, len(different)) for tail in tails]}
         columns = {name: np.array(column, dtype=_TYPES.get(name, np.float64)) for name, column in values.items()}
-        return cls(**columns, notes=tuple(notes))
+        return cls(**columns, different=tuple(different))
 
     @classmethod
-    def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
+    def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
              **columns: ArrayLike) -> Tails:
         """Make tails of one method.
 
@@ -362,27 +365,27 @@ class Tails(_Columns):
             log_p: Natural logarithms of the p-values, [pairs].
             method: Method of all pairs.
             resamples: Number of draws.
-            note: Note of all pairs.
+            messages: Messages of all pairs.
             columns: Other attributes, one value or [pairs].
         """
         usual = {of.name: math.nan for of in fields(cls)} | {
-            "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "note": int(bool(note)),
+            "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
             "coins": 0} | columns
-        del usual["notes"]
+        del usual["different"]
         full = {name: np.broadcast_to(np.asarray(value, dtype=_TYPES.get(name, np.float64)), log_p.shape)
                 for name, value in usual.items()}
-        return cls(**full, notes=("", note) if note else ("",))
+        return cls(**full, different=(NO_MESSAGES, messages) if messages else (NO_MESSAGES,))
 
     @classmethod
     def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
         """Join parts into the tails of `n` pairs; each part comes with the indices of its pairs."""
-        notes = {"": 0}
+        different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
-            codes = np.array([notes.setdefault(note, len(notes)) for note in tails.notes], dtype=np.int32)
+            numbers = np.array([different.setdefault(some, len(different)) for some in tails.different], dtype=np.int32)
             for name, column in tails.columns().items():
-                columns[name][places] = codes[column] if name == "note" else column
-        return cls(**columns, notes=tuple(notes))
+                columns[name][places] = numbers[column] if name == "messages" else column
+        return cls(**columns, different=tuple(different))
 
     def probabilities(self) -> tuple[Floats, Floats]:
         """Return the p-values and their decimal logarithms.
@@ -421,9 +424,9 @@ class PairResults(_Columns, Sequence[PairResult]):
         bounds = difference_range(observed.matrix.score_range)
         for name in ("ci_low", "ci_high"):  # an infinite end belongs to a one-sided interval
             kept[name] = np.where(np.isinf(kept[name]), kept[name], np.clip(kept[name], *bounds))
-        found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
-                    log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
-        return found.add_note(favours * observed.difference < 0, "the test favours the system with the worse score")
+        found = cls(**kept | {"favours": favours}, different=tails.different, difference=observed.difference,
+                    p_value=p_value, log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
+        return found.with_message(favours * observed.difference < 0, Message("worse-system-favoured"))
 
     @overload
     def __getitem__(self, at: int) -> PairResult: ...
@@ -436,7 +439,7 @@ class PairResults(_Columns, Sequence[PairResult]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairResults) or len(self) != len(other):
             return False
-        ours, theirs = (np.array(one.notes)[one.note] for one in (self, other))
-        return np.array_equal(ours, theirs) and all(
+        ours, theirs = ([one.different[n] for n in one.messages.tolist()] for one in (self, other))
+        return ours == theirs and all(
             np.array_equal(column, other.columns()[name], equal_nan=True)
-            for name, column in self.columns().items() if name != "note")
+            for name, column in self.columns().items() if name != "messages")

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from registry.arrays import ROUNDING, Floats, Ints
 from registry.families import decimal_places
+from registry.messages import Message
 from registry.significance.base import Pair, Settings
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, swaps
 from registry.significance.units import midranks
@@ -443,11 +444,9 @@ _FEW = 20  # units below which Pearson's r does
 _PLACES = 10.0  # items times sqrt(1 - r), about the number of ranks by which an item moves, below which ranks do
 _MANY = 2000  # items above which only nearly equal ranks would be flagged
 
-ALIKE = ("the two systems' predictions are too much alike for so few items: swaps of what these very items standardize "
-         "reject somewhat too often; take more items")
 
 
-def find_alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
+def find_alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Flag pairs whose predictions correlate with each other too highly for their number of items.
 
     Each system's predictions are standardized by the test set itself, and swapped only then. A swap brings values on
@@ -465,4 +464,4 @@ def find_alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
         flags = (r > _ALIKE) & (r < 1 - math.sqrt(ROUNDING))
         if matrix.coefficient is not PEARSON:
             flags &= len(matrix.x) * np.sqrt(np.maximum(0, 1 - r)) < _PLACES
-    yield Caution(np.asarray(flags), ALIKE)
+    yield PairWarning(np.asarray(flags), Message("similar-predictions"))

@@ -13,15 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Floats, Ints
+from registry.messages import NO_MESSAGES, Messages
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, ObservedPairs, PairResults, Pairs, Settings, Tail, Tails, Unit
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.judges import favoured, rare_errors
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.judges import favoured, rare_errors
 from registry.significance.matrix import Matrix
 from registry.significance.units import are_unscored, unit_refusal
 from registry.values import Value
-
-_UNSCORED = "no unit in which the systems differ has a score of both"
 
 
 class PairTest(Value):
@@ -79,7 +78,7 @@ class PairTest(Value):
         """Return the cost of an exact p-value in additions, about 0 if it is cheap, infinite if the pair is drawn."""
         return 0.0
 
-    def cautions(self, pairs: SystemPairs) -> Iterable[Caution]:  # noqa: ARG002
+    def pair_warnings(self, pairs: SystemPairs) -> Iterable[PairWarning]:  # noqa: ARG002
         """Return warnings about pairs for which it is not a test of equal scores."""
         return ()
 
@@ -112,8 +111,8 @@ class PairTest(Value):
         """Test pairs of systems; results are in their order.
 
         Identical systems have p = 1 in every test. p is undefined if a score is, or if a test of single units has no
-        unit with scores that distinguishes the systems. Results have notes on pairs for which the null hypothesis says
-        more than equal scores, and on pairs whose judge favours a system or has errors that are hardly known.
+        unit with scores that distinguishes the systems. Results warn of pairs for which the null hypothesis says more
+        than equal scores, and of pairs whose judge favours a system or has errors that are hardly known.
 
         Raises:
             ValueError: The test does not apply (`refusal`).
@@ -131,16 +130,17 @@ class PairTest(Value):
         if len(observed) and open_.all():
             tails = self.tails(observed, settings)
         else:
-            parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", note=note))
-                     for flags, log_p, note in ((~differ, 0.0, ""), (unscored, np.nan, _UNSCORED),
-                                                (differ & undefined, np.nan, "a score is undefined"))]
+            parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", messages=messages))
+                     for flags, log_p, messages in (
+                         (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.of("no-shared-scores")),
+                         (differ & undefined, np.nan, Messages.of("score-undefined")))]
             if open_.any():
                 parts.append((open_, self.tails(observed[open_], settings)))
             tails = Tails.join(len(observed), parts)
         results = PairResults.make(observed, tails)
         defined, tested = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
-        for caution in (*self.cautions(tested), favoured(tested), rare_errors(tested)) if defined.any() else ():
-            results = results.add_note(caution.noted & defined, caution.said)
+        for warning in (*self.pair_warnings(tested), favoured(tested), rare_errors(tested)) if defined.any() else ():
+            results = results.with_message(warning.has_evidence & defined, warning.message)
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002

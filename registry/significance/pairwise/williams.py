@@ -10,18 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import ROUNDING, Floats
+from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import LEAST_RATIO
 from registry.significance.correlations import PEARSON, SPEARMAN, PairMatrix
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-
-# At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
-RANKS = "approximate for ranks: rejects too often where correlations are high; permutation does not"
-NOT_NORMAL = ("values have tails too long for this test, which takes them for normal and understates the error of the "
-              "difference: take permutation")
 
 
 class _SharedGold(PairTest):
@@ -38,7 +34,7 @@ class _SharedGold(PairTest):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose correlations vary so much more than those of normal values that 6 % reject at 5 %.
 
         With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever
@@ -58,7 +54,7 @@ class _SharedGold(PairTest):
                 left = 1 - r[a]**2 - r[b]**2
                 normal = (1 - r[a]**2) ** 2 + (1 - r[b]**2) ** 2 - 2 * r_ab * left + r[a] * r[b] * (left - r_ab**2)
                 flags[place] = normal < LEAST_RATIO**2 * (squares.mean() - squares.std() / math.sqrt(n))
-        yield Caution(flags, NOT_NORMAL)
+        yield PairWarning(flags, Message("not-normal"))
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Test a pair by its three correlations."""
@@ -66,18 +62,20 @@ class _SharedGold(PairTest):
         assert isinstance(matrix, PairMatrix)
         n, scores = matrix.n_units, matrix.observed
         together = matrix.coefficient.weighted(matrix.x[:, a], matrix.x[:, b], np.ones((1, n)))
-        note = RANKS if matrix.coefficient is SPEARMAN else ""
+        # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
+        is_spearman = matrix.coefficient is SPEARMAN
+        messages = Messages.of("approximate-for-ranks") if is_spearman else Messages()
         if together[0] >= 1 - ROUNDING:  # one scale is the other's, and both correlations are the same
-            return Tail(0.0, "asymptotic", note=note)
+            return Tail(0.0, "asymptotic", messages=messages)
         if n <= 3:
-            return Tail(math.nan, "asymptotic", note="needs more than 3 items")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("needs-items", least=4))
         if max(abs(together[0]), *np.abs(scores[[a, b]])) >= 1 - ROUNDING:
-            return Tail(math.nan, "asymptotic", note="a correlation is 1 or -1")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("perfect-correlation"))
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
-            return Tail(math.nan, "asymptotic", note="the gold values are a sum of both predictions")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("gold-is-sum"))
         log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, settings.alternative)
-        return Tail(log_p, "asymptotic", statistic=abs(statistic), note=note)
+        return Tail(log_p, "asymptotic", statistic=abs(statistic), messages=messages)
 
     @abstractmethod
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
