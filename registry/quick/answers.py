@@ -164,7 +164,6 @@ def _items(right: Table, theirs: Sequence[Table], asked: Asked,
 
 
 def _first_of_two(table: Table, asked: Asked) -> list[str]:
-    """Return the first of two columns without a header, or the second if the user names the first for the values."""
     if table.header or len(table.names) != 2:
         return []
     named = [] if asked.value is None else [table.column(name) for name in asked.value[1]]
@@ -414,7 +413,6 @@ def _system_value(table: Table, right: Table, value: str, items: Sequence[str], 
 
 
 def _is_copy(table: Table, items: Sequence[str], right: Table, right_items: Sequence[str], column: str) -> bool:
-    """Return whether a system's file repeats a column of the gold, with few differences if all values are different."""
     golds = dict(zip(right.keys(right_items), right.cells(column), strict=True))
     rows = list(zip(table.keys(items), table.cells(column), strict=True))
     n_same = sum(golds.get(key, cell) == cell for key, cell in rows)
@@ -495,7 +493,6 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 
 def _are_sets(values: set[str]) -> bool:
-    """Return whether values seem to be several labels each, with commas between them."""
     parts = {value: {part.strip() for part in re.split(r"[,;|]", value)} for value in values}
     several = [of for of in parts.values() if len(of) > 1]
     times = [sum(part in of for of in parts.values()) > 1 for part in set().union(*several)] if several else []
@@ -680,7 +677,6 @@ def form_options(tables: Sequence[Table]) -> list[str]:
 
 
 def _joined(notes: Sequence[str]) -> list[str]:
-    """Join notes that say the same of several systems."""
     names: dict[str, list[str]] = {}
     for note in notes:
         name, _, said = note.partition(": ")

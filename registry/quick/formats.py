@@ -15,7 +15,17 @@ from typing import Any, NamedTuple
 from registry.column_names import columns_of
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
-from registry.quick.plan import Asked, Given, Plan, QuestionError, System, Trial, options_of, reader_option
+from registry.quick.plan import (
+    Asked,
+    Given,
+    Plan,
+    QuestionError,
+    System,
+    Trial,
+    option,
+    options_of,
+    reader_option,
+)
 from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
 from registry.readers import Bio, Conllu, Document, Pharaoh, Reader, Responses, Spans, Trec
 from registry.readers.bio import is_tag, suggest_tag
@@ -75,7 +85,7 @@ def plan_format(gold: Document, systems: Sequence[Given], asked: Asked, trial: T
     if asked.value is not None and asked.kind not in FORMATS and not (asked.label and _tag_columns(gold)):
         return None
     return (_marked(gold, systems, asked, trial) or _tagged(gold, systems, asked, trial)
-            or _span_lists(gold, systems, asked))
+            or _span_lists(gold, systems, asked, trial))
 
 
 def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
@@ -271,7 +281,6 @@ def _tagged_system(plan: Plan, items: Sequence[Item], given: Given, form: _Tags,
 
 
 def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
-    """Return whether most tokens of a file are the gold's."""
     pairs = [(item.gold.tokens, answer.value.tokens) for item, answer in zip(items, answers, strict=True)
              if answer is not None]
     same = sum(a == b for mine, theirs in pairs for a, b in zip(mine, theirs, strict=True))
@@ -319,7 +328,7 @@ class _List:
                             "type": self.type, **options})
 
 
-def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
+def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
     """Plan lists of spans in each item's JSON: the list and the parts of a span by their usual names."""
     if not asked.allows("spans", "span") or (mine := _list_of(gold, asked)) is None:
         return None
@@ -344,17 +353,23 @@ def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan 
     documents = [name for name in columns_of(mine.table.names, "document") if [name] != keys and (
         ENOUGH_DOCUMENTS <= len({*mine.table.cells(name)}) < len(mine.rows))][:1]
     inclusive = any(one.is_inclusive for one in (mine, *theirs))
-    options = {"item": keys, "inclusive": inclusive, "overlaps": "allow", **{
-        name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}}
-    said = [f"--item {name}" for name in keys] or ["--in-order"]
-    own = options | {"spans": mine.column}
-    notes = [f"the end of a span is its last position ({mine.end!r})"] * inclusive
-    return Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
-        System(given.name, given.document, one.reader(options if "spans" not in asked.options or given.document is gold
-                                                      else {**options, "spans": one.column}))
-        for given, one in zip(systems, theirs, strict=True)),
-        ("--as spans", *said, reader_option("spans", own["spans"])), cluster=next(iter(documents), None),
-        notes=tuple(notes))
+    own = {name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}
+    said = [option("--item", name) for name in keys] or ["--in-order"]
+    if len({one.column for one in (mine, *theirs)}) == 1:
+        said.append(reader_option("spans", mine.column))
+    plans = []
+    for overlaps in ("reject", "allow"):
+        options = {"item": keys, "inclusive": inclusive, "overlaps": overlaps, **own}
+        plans.append(Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
+            System(given.name, given.document, one.reader({**options, "spans": one.column}))
+            for given, one in zip(systems, theirs, strict=True)), ("--as spans", *said),
+            cluster=next(iter(documents), None),
+            notes=(f"the end of a span is its last position ({mine.end!r})",) * inclusive))
+        items = trial.items(gold, plans[-1].reader)
+        if not isinstance(items, InputError) and not any(isinstance(trial.answers(
+                plans[-1], items, system), InputError) for system in plans[-1].systems):
+            return plans[-1]
+    return plans[0]
 
 
 def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _List | None:

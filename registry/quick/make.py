@@ -230,7 +230,6 @@ def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
 
 
 def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
-    """Return the options that say how files are read, each once."""
     said = [*plan.roles, *(reader_option(name, value) for name, value in asked.options.items())]
     if asked.missing != "reject":
         said.append(f"--missing {asked.missing}")
@@ -272,7 +271,6 @@ def _metric(plan: Plan, asked: Asked) -> Metric:
 
 
 def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
-    """Return a metric of text with all references that the reader reads, unless the user names some."""
     if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in (asked.metric or ""):
         return metric
     return replace(metric, references=reader.offers())
@@ -345,14 +343,12 @@ def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None
 
 
 def _of_importer(kind: str, folder: TaskFolder, asked: Asked, read_as: str = "") -> Made:
-    """Return an imported task with a preview of its first test set."""
     said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
     return Made(folder, tuple(_preview_of(folder)), read_as or " ".join(said),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
 
 
 def _of_table(folder: TaskFolder, files: Files, asked: Asked, test: str | None) -> Made:
-    """Return the task of a table in long form, whose last note has its roles."""
     *notes, read_as = folder.notes
     made = _of_importer("long", _with_settings("long", replace(folder, notes=tuple(notes)), asked, test), asked,
                         read_as.removeprefix("read as: "))

@@ -260,7 +260,6 @@ def reworded(error: InputError, message: str) -> InputError:
 
 
 def _here(error: InputError) -> str:
-    """Name the command-line option for the manifest key that an error names."""
     if error.category == "missing":
         return "; here: --missing"
     said = next((name for name, value in _SAID_HERE.items() if f"{name} = {value}" in error.message), None)

@@ -352,7 +352,6 @@ def _with_gold(table: Table, items: list[str], gold: str, others: Sequence[str],
 
 
 def _candidate_names(table: Table, flag: str) -> list[str]:
-    """Return the first columns of words that together name every candidate, for questions."""
     words = [name for name in table.names if name != flag and not are_numbers(table.cells(name))]
     return next((words[:size] for size in range(1, len(words) + 1) if table.is_unique(words[:size])), [])
 

@@ -249,7 +249,6 @@ def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], for
 
 
 def _members(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the members of an object, and those within objects in it by their paths, as readers know columns."""
     for name, value in entry.items():
         if not isinstance(value, Mapping):
             yield path + name, value
@@ -320,7 +319,6 @@ def _comment(lines: Sequence[str]) -> str | None:
 
 
 def _are_sentences(rows: Sequence[Sequence[str]], widths: Counter[int]) -> bool:
-    """Return whether blanks may be those between words: rows differ in width, or no column has numbers or labels."""
     if len(widths) > 1:
         return True
     columns = list(zip(*rows[1:], strict=True)) if len(rows) > 1 else []
