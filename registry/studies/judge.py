@@ -139,13 +139,18 @@ def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems)
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
     if told := [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]:
         yield Message("judge-favours-systems", {"systems": told})
-    if told := [name for name, of in zip(names, scored, strict=True)
-                if not of[:, LABELLED].all() and _chance_as_sample(of, matrix.units) < _UNLIKELY / len(names)]:
-        yield Message("judged-not-sample", {"systems": ", ".join(told)})
+    yield from _no_sample(scored, names, matrix.units)
     if (least := min(row["labelled"] for row in rows)) < FEW_LABELLED:
         yield Message("few-judged-items", {"items": int(least), "least": FEW_LABELLED})
     if told := [name for name, of in zip(names, scored, strict=True) if hangs_on_few_errors(of, items)]:
         yield Message("few-judge-errors-systems", {"systems": ", ".join(told)})
+
+
+def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[Message]:
+    """Warn of systems whose judged items differ from the rest by more than chance, in the judge's mean."""
+    found = [name for name, of in zip(names, scored, strict=True)
+             if not of[:, LABELLED].all() and _chance_as_sample(of, units) < _UNLIKELY / len(names)]
+    return [Message("judged-not-sample", {"systems": ", ".join(found)})] if found else []
 
 
 def _chance_as_sample(of: Floats, units: Ints | None) -> float:
