@@ -117,8 +117,8 @@ def test_where_there_is_none():
     assert np.isnan(intervals(matrix(statistics)).differences(A[:1], B[:1])).all(), "the systems are one"
     same = intervals(of_scores(np.full((20, 2), 0.5)))
     assert np.isnan(same.scores()).all(), "nothing varies"
-    assert "one unit" in refusal(group_by_item(matrix(uneven(1, 4, 2), units=np.zeros(4, dtype=int))))
-    assert "bootstrap" in refusal(matrix(uneven(1, 4, 2), strata=np.array([0, 0, 1, 1])))
+    assert refusal(group_by_item(matrix(uneven(1, 4, 2), units=np.zeros(4, dtype=int)))).code == "one-unit"
+    assert refusal(matrix(uneven(1, 4, 2), strata=np.array([0, 0, 1, 1]))).code == "strata-need-resamples"
 
 
 def test_other_systems_change_nothing_of_a_pair():
