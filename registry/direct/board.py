@@ -15,10 +15,10 @@ from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.parallel.execution import Execution
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
-from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
+from registry.reports.figures.drawing import KINDS, Kind, draw, look_for
 from registry.store.database import Database
 from registry.store.log import Journal
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from registry.leaderboards.place import places
-from registry.reports.boards import board_table
-from registry.reports.latex_board import latex_board
-from registry.reports.page.data.boards import board_data
-from registry.reports.publishing.badge import badge
-from registry.reports.wide import wide_boards, wide_table
+from registry.reports.boards import board_table, wide_boards, wide_table
+from registry.reports.exports import badge
+from registry.reports.page.data import board_data
+from registry.reports.papers import latex_board
 from tests.reports.boards import leaderboard
 
 SIMULTANEOUS = [(1, 2), (1, 2), (3, 3), (4, 5), (4, 5)]
