@@ -18,8 +18,7 @@ from registry.errors import InputError
 from registry.importers.every_eval_ever import LIBRARY, SCHEMA
 from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.leaderboards.scores import SubmissionScore
-from registry.manifest.about import FACTS
-from registry.manifest.spec import Manifest
+from registry.manifest.spec import FACTS, Manifest
 from registry.metrics import METRICS, Metric
 from registry.rendering.render import escape_latex, latex_environment
 from registry.rendering.table import number

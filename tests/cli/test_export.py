@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from registry.leaderboards.scores import SubmissionScore
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.reports.exports import badge, codabench, codalab, evalai, wmt
 from registry.reports.papers import bibtex, citation_file
 from tests.conftest import ROOT

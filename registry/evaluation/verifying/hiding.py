@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
+from registry.evaluation.scoring.score import ACTION, Rung, rungs, shown_after
 from registry.evaluation.submissions.tombstones import tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest

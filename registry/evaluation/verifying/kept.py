@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest, kept_gold
+from registry.evaluation.ingest.fit import content_digest
 from registry.evaluation.ingest.gold import gold_digest
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json

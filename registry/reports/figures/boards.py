@@ -421,7 +421,8 @@ def _levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
 
 _LEAST = 1e-12  # p-values below it are drawn at it
 _TICKS = {1.0: "1", 1e-3: "0.001", 1e-6: "1e-6", 1e-9: "1e-9", _LEAST: "≤ 1e-12"}
-_PAGE, _NAMES, _MATRIX_PITCH, _BELOW = 6.3, 1.7, 0.12, 0.9  # inches: of a page, beside, of and below the systems of a matrix
+# Inches: the width of a page; space next to, of and below the systems of a matrix.
+_PAGE, _NAMES, _MATRIX_PITCH, _BELOW = 6.3, 1.7, 0.12, 0.9
 _LABELLED = 30  # systems that have room for a label each
 _ONE_DIGIT = 9  # systems whose numbers have room beside each other
 _WRITTEN = 12  # systems up to which a claim's number has room to be written

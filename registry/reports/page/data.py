@@ -27,13 +27,13 @@ from registry.leaderboards.details.load import Details
 from registry.leaderboards.details.regions import Regions
 from registry.leaderboards.details.telling import Telling, TellingItem
 from registry.leaderboards.items import ItemView, SystemOutput
-from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
+from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import FACTS, Task
+from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import latex_table
 from registry.rendering.table import number
 from registry.reports.boards import PARTS, WideColumn, part, rank_ranges, wide_boards, wide_table
-from registry.reports.columns import BOARD_KEYS, interval, page_headings, shown_fields
+from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields
 from registry.reports.papers import bibtex, latex_board, methods
 from registry.studies.suites.macro_average import MacroBoard
 
@@ -254,7 +254,7 @@ PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the
 NEIGHBOURS = 10  # places on either side of a system up to which its pairs are always there
 
 _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "ci_high")
-_FACTS = ("method", "resolved", "note")
+_FACTS = ("method", "resolved", "messages")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
 _P_DIGITS = 4  # significant ones of p-values
 
@@ -291,7 +291,7 @@ def packed_columns(pairs: Decisions) -> Json:
     """Columns by their names, as `opened.js` reads them."""
     return ({name: packed_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: packed_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
-            | {name: packed_values(pairs.columns[name].tolist()) for name in _FACTS}
+            | {name: packed_values(_pair_facts(pairs, name)) for name in _FACTS}
             | {"significant": _significant(pairs)})
 
 
@@ -300,8 +300,17 @@ def _columns(pairs: Decisions, decimals: int) -> Json:
                 for name in _P_VALUES}
     differences = {name: as_column(precise(value, decimals) for value in pairs.columns[name].tolist())
                    for name in _DIFFERENCES}
-    facts = {name: as_column(pairs.columns[name].tolist()) for name in ("n_discordant", *_FACTS)}
+    facts = {name: as_column(_pair_facts(pairs, name)) for name in ("n_discordant", *_FACTS)}
     return differences | p_values | facts | {"significant": _significant(pairs)}
+
+
+def _pair_facts(pairs: Decisions, name: str) -> list[Any]:
+    """Return a column as the page shows it: messages as text."""
+    column: list[Any] = pairs.columns[name].tolist()
+    if name != "messages":
+        return column
+    texts = {messages: str(messages) for messages in set(column)}
+    return [texts[messages] for messages in column]
 
 
 def _significant(pairs: Decisions) -> str:
@@ -367,8 +376,8 @@ def board_key(board: Leaderboard) -> str:
 def board_data(board: Leaderboard, reach: int | None) -> Json:
     """A board with the pairs of systems up to so many places apart, or all."""
     by, n = board.comparison, len(board.standings)
-    keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
-    standings = {key: as_column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")} | {
+    standings = {key: as_column(_standing_value(of, key) for of in board.standings)
+                 for key in (*STANDING_KEYS, "shown")} | {
         # What people see, as all other forms write it, so that nothing is rounded in another way.
         "range": as_column(rank_ranges(board)), "in_cluster": as_column(board.clusters),
         "printed": as_column(number(board.decimals)(of.score) for of in board.standings),
@@ -384,6 +393,10 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
         "sentences": (*board.sentences, *board.footnotes), "methods": methods(board),
         "latex": latex_board(board) if n <= LATEX else None,
     }
+
+
+def _standing_value(of: Standing, key: str) -> Any:
+    return list(map(str, of.remarks)) if key == "remarks" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:
