@@ -19,7 +19,7 @@ from registry.parallel.execution import Execution
 from registry.rendering.render import Shown
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
-from registry.reports.figures.drawing import KINDS, Kind, draw, look_for
+from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
 from registry.store.database import Database
 from registry.store.log import Journal
 

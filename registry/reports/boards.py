@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.errors import counted
 from registry.leaderboards.ladders import Ladder, LadderRow
@@ -15,7 +15,9 @@ from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Row, Table, number, p_value, text
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
 from registry.significance import CORRECTIONS
-from registry.studies.suites.macro_average import MacroAverage, MacroBoard
+
+if TYPE_CHECKING:
+    from registry.studies.suites.macro_average import MacroAverage, MacroBoard
 
 
 def board_table(board: Leaderboard) -> Table:

@@ -20,7 +20,7 @@ def decided(pairs):
     """Single decisions as columns."""
     pairs = list(pairs)
     return Decisions(*(np.array([getattr(of, side) for of in pairs], dtype=np.int64) for side in "ab"), {
-        key: np.ma.MaskedArray(np.array([of.row[key] for of in pairs], dtype=object), [
+        key: np.ma.MaskedArray(np.fromiter((of.row[key] for of in pairs), dtype=object, count=len(pairs)), [
             of.row[key] is None for of in pairs]) for key in PAIR_KEYS})
 
 

@@ -1,23 +1,20 @@
-"""What figures share: size, colours, names, files, and the figures of a leaderboard by their kinds."""
+"""What figures share: size, colours, names and files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from registry.errors import InputError, StoreError, suggest
 from registry.rendering.table import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
-
 
 # Okabe and Ito's colours, which colour-blind readers tell apart. Marks, fillings and letters say the same without them.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -205,34 +202,3 @@ def _characters() -> frozenset[int]:
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())
-
-
-Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-def look_for(kind: Kind, **given: Any) -> Look:
-    """How a figure of a kind is set; see `look_of`.
-
-    Raises:
-        InputError: There is no such size, or the kind has no scale that limits could be of.
-    """
-    if given.get("limits") is not None and kind not in ("scores", "gains"):
-        raise InputError("limits are those of scores and gains alone")
-    return look_of(**given)
-
-
-def draw(board: Leaderboard, kind: Kind, path: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
-    """Draw a leaderboard; where there are `marked` pairs, these share an attribute, given with its values."""
-    from registry.reports.figures.boards import (  # late: who asks for help draws not
-        draw_alike,
-        draw_gains,
-        draw_pairs,
-        draw_ranks,
-        draw_scores,
-    )
-
-    if kind == "gains":
-        draw_gains(board, path, *marked, look)
-    else:
-        {"scores": draw_scores, "pairs": draw_pairs, "alike": draw_alike, "ranks": draw_ranks}[kind](board, path, look)
