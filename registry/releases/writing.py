@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import MismatchError
 from registry.files import new_folder
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
 from registry.releases import checksums
 from registry.releases.contents import Contents

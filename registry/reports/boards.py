@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from registry.boards.leaderboard import DECIMALS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
+from registry.boards.statements import are_significant
+from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
-from registry.leaderboards.ladders import Ladder, LadderRow
-from registry.leaderboards.leaderboard import DECIMALS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
-from registry.leaderboards.sentences import are_significant
 from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Row, Table, number, p_value, text
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns

@@ -8,12 +8,10 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from registry.boards.leaderboard import PairDecision, Standing
+from registry.boards.states import BoardDifference, Correction, DecisionChange, SystemItems
 from registry.errors import counted
 from registry.evaluation.scoring.stale import StaleScore
-from registry.leaderboards.decisions import PairDecision
-from registry.leaderboards.leaderboard import Standing
-from registry.leaderboards.states.corrections import Correction, SystemItems
-from registry.leaderboards.states.differences import BoardDifference, DecisionChange
 from registry.provenance import Signature
 from registry.rendering.render import markdown_rows, plain_markdown
 from registry.rendering.table import Column, Table, number, p_value, text

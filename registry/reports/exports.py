@@ -14,10 +14,10 @@ from hashlib import sha256
 from typing import Any
 from xml.sax.saxutils import escape
 
+from registry.boards.leaderboard import Leaderboard, Standing
+from registry.boards.submissions import SubmissionScore
 from registry.errors import InputError
 from registry.importers.every_eval_ever import LIBRARY, SCHEMA
-from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.leaderboards.scores import SubmissionScore
 from registry.manifest.spec import FACTS, Manifest
 from registry.metrics import METRICS, Metric
 from registry.rendering.render import escape_latex, latex_environment

@@ -8,10 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from registry.boards.leaderboard import Leaderboard, Ranks
+from registry.boards.statements import takes_observed, tested_over
 from registry.errors import counted
-from registry.leaderboards.directions import takes_observed
-from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.sentences import tested_over
 from registry.manifest.spec import Task
 from registry.messages import sentence
 from registry.metrics import METRICS

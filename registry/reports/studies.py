@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from registry.boards.leaderboard import title
 from registry.errors import UnknownNameError
-from registry.leaderboards.leaderboard import title
 from registry.rendering.table import Column, Table, is_significant, number, p_value, text
 from registry.rendering.table import text as plain
 from registry.studies.nbest.evaluation import NBest

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.leaderboards.place import places
+from registry.boards.submissions import places
 from registry.reports.boards import board_table, wide_boards, wide_table
 from registry.reports.exports import badge
 from registry.reports.page.data import board_data

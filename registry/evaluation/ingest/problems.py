@@ -121,10 +121,11 @@ class Collector:
                     return one.fit(items, one.read(document), document)
             except InputError:
                 pass  # found again row by row, with all others
-        problems, answers, fitted = Problems(self.limit), list[Answer](), None
+        problems, fitted = Problems(self.limit), None
+        answers: Sequence[Answer] = ()
         document = document.collecting(problems)
         try:
-            answers = list(one.read(document))
+            answers = one.read(document)
             fitted = None if items is None else one.fit(items, answers, document)
         except InputError as error:
             problems.end(error)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
 from registry.errors import InputError, MismatchError, counted
-from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.reports.boards import rank_ranges
 from registry.reports.columns import shows_letters
 from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, named

@@ -18,17 +18,12 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from registry.arrays import Floats, Ints
+from registry.boards.details import OTHER, Cell, Confusions, Details, History, Regions, Telling, TellingItem
+from registry.boards.items import ItemView, SystemOutput
+from registry.boards.leaderboard import Decisions, Leaderboard, Standing
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import digest_lines, plain_value
-from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.details.bests import History
-from registry.leaderboards.details.confusions import OTHER, Cell, Confusions
-from registry.leaderboards.details.load import Details
-from registry.leaderboards.details.regions import Regions
-from registry.leaderboards.details.telling import Telling, TellingItem
-from registry.leaderboards.items import ItemView, SystemOutput
-from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import latex_table
 from registry.rendering.table import number

@@ -18,9 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from registry.arrays import Ints
-from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.leaderboard import DECIMALS, SHARED_KEYS, Leaderboard
-from registry.leaderboards.snapshot import TaskBoards
+from registry.boards.leaderboard import DECIMALS, SHARED_KEYS, Decisions, Leaderboard
+from registry.boards.snapshot import TaskBoards
 from registry.rendering.table import number, visible
 from registry.reports.columns import STANDING_KEYS, page_columns
 from registry.reports.page.data import (

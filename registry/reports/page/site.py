@@ -12,11 +12,20 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 from markupsafe import Markup
 
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.site import (
+    BestOf,
+    Change,
+    Changes,
+    FirstBoard,
+    NewGold,
+    NewSystems,
+    Withdrawn,
+    first_board,
+    overview,
+)
+from registry.boards.snapshot import TaskBoards
 from registry.errors import counted, listed
-from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.site.across import FirstBoard, first_board, overview
-from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
-from registry.leaderboards.snapshot import TaskBoards
 from registry.rendering.table import number, p_value
 from registry.reports.page.data import Json, embedded
 from registry.reports.page.html import policy, rendered, script, style

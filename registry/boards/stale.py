@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, RowMapping, text
 
+from registry.boards.statements import unfinished
 from registry.errors import InputError
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.leaderboards.families import unfinished
 from registry.messages import Message
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions

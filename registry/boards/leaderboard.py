@@ -1,25 +1,220 @@
-"""A leaderboard as the store has it, frozen: what every renderer draws from, and nothing else."""
+"""A leaderboard as frozen data: comparison, systems, decisions, intervals, messages. Renderers read nothing else."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from registry.arrays import Flags, Floats, Ints
 from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.leaderboards.comparison import Comparison
-from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.intervals import NO_INTERVALS, Intervals
 from registry.manifest import stored_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, sentence
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 from registry.rendering.table import NUMBERS
+from registry.significance import TESTS, PredictionPowered
+from registry.values import parse
+
+
+class Comparison(NamedTuple):
+    """The settings of the comparison behind a leaderboard and its size, with the test of all systems at once if any."""
+
+    comparison_id: int
+    better: str
+    test: str
+    alternative: str
+    unit: str
+    runs: str
+    alpha: float
+    correction: str
+    resamples: int
+    seed: int
+    confidence: float
+    n_items: int
+    n_units: int
+    n_systems: int
+    family_size: int
+    signature: str
+    overall: str | None
+    statistic: float | None
+    degrees: int | None
+    p_value: float | None
+    cluster: str | None = None  # the attribute that groups items; None if the test set declares none
+
+
+Places = Ints
+
+
+@dataclass(frozen=True)
+class PairDecision:
+    """What was decided of two systems.
+
+    Attributes:
+        a, b: Their places in the standings; on a leaderboard A is the better one.
+        significant: Whether they differ significantly.
+        row: The difference, A less B, and the p-values; on a leaderboard all `PAIR_KEYS` (reports/columns.py).
+    """
+
+    a: int = field(compare=False)
+    b: int = field(compare=False)
+    significant: bool
+    row: Mapping[str, Any]
+
+    @property
+    def difference(self) -> float | None:
+        """How much better A is."""
+        return self.row["difference"]  # type: ignore[no-any-return]
+
+    @property
+    def p_value(self) -> float | None:
+        """The raw p-value."""
+        return self.row["p_value"]  # type: ignore[no-any-return]
+
+    @property
+    def p_adjusted(self) -> float | None:
+        """The p-value corrected for the family."""
+        return self.row["p_adjusted"]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions(Sequence[PairDecision]):
+    """The decisions of a leaderboard; a single one is made of its columns when it is asked for.
+
+    Attributes:
+        a, b: The places of the systems in the standings, [pairs].
+        columns: What differs from pair to pair, by the keys of rows, [pairs] each; masked where it is NULL.
+        common: What all pairs have in common.
+        systems: What a row says of the system at each place, by keys that end with `_a` and `_b` there.
+    """
+
+    a: Places
+    b: Places
+    columns: Mapping[str, NDArray[Any]]
+    common: Mapping[str, Any] = field(default_factory=dict)
+    systems: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def significant(self) -> Flags:
+        """Whether the two differ significantly, [pairs]."""
+        return self.columns["significant"].astype(bool)
+
+    def numbers(self, key: str) -> Floats:
+        """A column of numbers, [pairs]; nan where it is NULL."""
+        return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @overload
+    def __getitem__(self, n: int) -> PairDecision: ...
+    @overload
+    def __getitem__(self, n: slice) -> Decisions: ...
+    def __getitem__(self, n: int | slice) -> PairDecision | Decisions:
+        if isinstance(n, slice):
+            return self.chosen(np.arange(len(self))[n])
+        return next(iter(self.chosen(np.arange(len(self))[[n]])))
+
+    def __iter__(self) -> Iterator[PairDecision]:
+        columns = {key: column.tolist() for key, column in self.columns.items()}  # what is masked is None
+        for n, (a, b) in enumerate(zip(self.a.tolist(), self.b.tolist(), strict=True)):
+            row = {**self.common, **{f"{key}_{side}": value for side, at in (("a", a), ("b", b))
+                                     for key, value in (self.systems[at] if self.systems else {}).items()},
+                   **{key: column[n] for key, column in columns.items()}}
+            yield PairDecision(a, b, row["significant"], row)
+
+    def chosen(self, which: NDArray[Any]) -> Decisions:
+        """Some of them, by their numbers or by a mask."""
+        return Decisions(self.a[which], self.b[which], {key: column[which] for key, column in self.columns.items()},
+                         self.common, self.systems)
+
+
+_WORDS = {
+    "wilson": "Wilson score interval",
+    "share": "Wilson score interval with the effective sample size",
+    "proportional": "score interval with a variance proportional to the score",
+    "student": "Student's t with the standard errors",
+    "fisher": "Student's t for Fisher's z",
+    "bonett-price": "Bonett-Price interval",
+    "mover": "interval from both score intervals and their correlation (MOVER)",
+    "judged": "Student's t with the standard errors",
+    "crossed": "Student's t with the variances of items and runs",
+}
+
+
+class Intervals(NamedTuple):
+    """The intervals of a leaderboard.
+
+    Attributes:
+        scores, differences: Their methods in words; empty if there are none, or nothing is recorded.
+        messages: Why intervals are absent, which may cover too seldom, which contradict p-values.
+    """
+
+    scores: str = ""
+    differences: str = ""
+    messages: tuple[Message, ...] = ()
+
+    def statements(self, of: Comparison) -> tuple[str | Message, ...]:
+        """Return the sentences and messages below the board."""
+        parts = [f"{by} for {what}" for what, by in (("scores", self.scores), ("differences", self.differences)) if by]
+        uncorrected = "; not corrected for the number of pairs" if self.differences and of.family_size > 1 else ""
+        units = counted(of.n_items, "item") if of.unit == "response" else counted(of.n_units, of.unit)
+        level = f"{100 * of.confidence:g} %"
+        said = (f"{level} confidence intervals over {units}: {', '.join(parts)}{uncorrected}.",) if parts else ()
+        return (*said, *self.messages)
+
+
+NO_INTERVALS = Intervals()
+
+
+def intervals_of(of: Comparison, request: str, *, scores: bool) -> Intervals:
+    """Return the methods of the intervals of a comparison, with messages.
+
+    Args:
+        of: The comparison.
+        request: Its recorded request, with the methods in closed form, as JSON.
+        scores: True if some score has an interval.
+    """
+    closed: dict[str, Any] = json.loads(request)["intervals"]
+    test = parse("test", TESTS, of.test)
+    of_scores = _in_words(closed.get("scores", ()))
+    if scores and not of_scores:
+        by_error = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
+        of_scores = _WORDS["judged"] if by_error else f"percentiles of {of.resamples:,} resamples"
+    differences = _in_words(closed.get("differences", ()))
+    if not differences and "no_differences" not in closed:
+        differences = f"interval of the test {test.name}"
+    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_messages(of, closed)))
+
+
+def _messages(of: Comparison, closed: Mapping[str, Any]) -> Iterator[Message]:
+    if n_even := closed.get("n_even"):
+        yield Message("uneven-units-intervals", {"units": of.n_units, "unit": of.unit, "even": n_even})
+    if n := closed.get("n_skewed"):
+        yield Message("skewed-intervals", {"scores": n})
+    if n := closed.get("n_error_free"):
+        percent = 100 * -math.log(1 - of.confidence) / max(of.n_units, 1)
+        yield Message("error-free-scores", {"scores": n, "units": of.n_units, "unit": of.unit, "percent": percent,
+                                            "confidence": of.confidence})
+    if reason := closed.get("no_scores"):
+        yield Message("no-score-intervals", {"reason": reason})
+    if of.n_systems > 1 and (reason := closed.get("no_differences")):
+        yield Message("no-difference-intervals", {"reason": reason})
+    if n := closed.get("n_contrary"):
+        yield Message("interval-contradicts", {"pairs": n})
+
+
+def _in_words(methods: Sequence[str]) -> str:
+    return " or ".join(_WORDS[method] for method in methods)
+
 
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 DECIMALS: int = NUMBERS["decimals"]  # of scores that people see, unless the task says otherwise

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from registry.leaderboards.sentences import separable
+from registry.boards.statements import separable
 from registry.significance.ranks import alike_groups, letters
 
 OVER = "at 5 % after Holm's correction over 28 pairs"

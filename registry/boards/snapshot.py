@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
+from registry.boards.details import NO_DETAILS, Details, details
+from registry.boards.leaderboard import Leaderboard, Ranks
+from registry.boards.load import ALL_PAIRS, StoredTask, declared_leaderboards, stored_boards
+from registry.boards.stale import Outdated, stale
 from registry.errors import MismatchError
 from registry.identity import salt_digest
-from registry.leaderboards.details.load import NO_DETAILS, Details, details
-from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import declared_leaderboards
-from registry.leaderboards.stale import Outdated, stale
-from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.manifest.spec import Task
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.embargoes import find_left_out
 from registry.store.log import Moment
+
+if TYPE_CHECKING:
+    from registry.boards.items import ItemView
+    from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 _COMPUTING = ("python", "numpy", "scipy")
 _ORIGINS = text("""
@@ -32,10 +36,6 @@ _ORIGINS = text("""
     JOIN gold_revision AS gold ON gold.gold_revision_id = comparison.gold_revision_id
     WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
 
-if TYPE_CHECKING:
-    from registry.leaderboards.items import ItemView
-    from registry.studies.run import Question
-    from registry.studies.suites.macro_average import MacroBoard
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
         metric: The alias of a metric; None: all metrics.
         ranks: The convention of the ranks that people see; None: as each task declares.
         items: How many items of each test set are to be looked at.
-        pairs: What is read of pairs beside the decisions (`registry.leaderboards.stored.stored_boards`).
+        pairs: What is read of pairs beside the decisions (`registry.boards.load.stored_boards`).
 
     Raises:
         UnknownNameError: There is no such task or metric.
@@ -152,7 +152,7 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
                    for board in boards for warning in board.rank_warnings]
         views = None
         if items and boards:
-            from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
+            from registry.boards.items import most_disagreed  # late: it reads golds again, and boards do not
 
             try:
                 views = most_disagreed(connection, row, items)

@@ -3,8 +3,7 @@
 import duckdb
 import pytest
 
-from registry.leaderboards.load import leaderboards
-from registry.leaderboards.stored import stored_boards
+from registry.boards.load import leaderboards, stored_boards
 from registry.messages import Messages
 from registry.reports.columns import PAIR_KEYS
 from registry.store.database import Database

@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection, text
 
+from registry.boards.leaderboard import Leaderboard, Ranks, Standing
+from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, declared_leaderboards, resampled_places
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import declared_request
-from registry.leaderboards.leaderboard import Leaderboard, Ranks, Standing
-from registry.leaderboards.load import declared_leaderboards, resampled_places
-from registry.leaderboards.stored import NOT_COMPARED, PAGE_PAIRS
 from registry.significance.ranks import alike_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow

@@ -3,7 +3,7 @@
 import json
 from types import SimpleNamespace
 
-from registry.leaderboards.intervals import intervals_of
+from registry.boards.leaderboard import intervals_of
 from registry.messages import sentence
 
 

@@ -6,13 +6,18 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from registry.leaderboards.details.bests import histories
-from registry.leaderboards.details.confusions import confusions
-from registry.leaderboards.details.phases import Phases, phases
-from registry.leaderboards.details.regions import regions
-from registry.leaderboards.details.systems import runs, versions
-from registry.leaderboards.details.telling import TellingItem, telling_items
-from registry.leaderboards.load import declared_leaderboards
+from registry.boards.details import (
+    Phases,
+    TellingItem,
+    confusions,
+    histories,
+    phases,
+    regions,
+    runs,
+    telling_items,
+    versions,
+)
+from registry.boards.load import declared_leaderboards
 from registry.store import catalog
 from registry.store.database import Database
 
