@@ -10,7 +10,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.query import data_model
+from registry.query import schema
 from registry.reports.json_schema import board_schema, pairs_schema
 from registry.store.database import Database
 from tests.advice_page import advice_page
@@ -61,7 +61,7 @@ def json_schemas():
         db = Path(folder) / "registry.duckdb"
         _printed("init", "--db", db)
         with Database(db).reading() as connection:
-            things = data_model.load(connection)
+            things = schema.load_data_model(connection)
         found = {"board.json": board_schema(things), "pairs.json": pairs_schema(things)}
     return {name: json.dumps(schema, indent=2) + "\n" for name, schema in found.items()}
 

@@ -16,7 +16,7 @@ from registry.cli.settings import database_path
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.query.question import QueryRequest
+    from registry.query.process import QueryRequest
 
 LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
@@ -50,8 +50,7 @@ def query(
     It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for; texts
     of items and of what systems say, where they were brought in, are the view item_text.
     """
-    from registry.query.process import ask
-    from registry.query.question import Query, QueryRequest
+    from registry.query.process import Query, QueryRequest, ask
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
@@ -112,9 +111,9 @@ def schema(
 
     It says of each what it holds, and of every column what it is.
     """
-    from registry.query import data_model
+    from registry.query import schema
     from registry.query.schema import schema as write_schema
 
     with database(db).reading() as connection:
-        things = data_model.load(connection)
+        things = schema.load_data_model(connection)
     typer.echo(write_schema(things, name, format_), nl=False)

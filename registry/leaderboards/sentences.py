@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.arrays import Flags
 from registry.errors import counted
-from registry.evaluation.submissions.erase import PURGED
+from registry.evaluation.submissions.purge import PURGED
 from registry.leaderboards.comparison import Comparison
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.directions import takes_observed

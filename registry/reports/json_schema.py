@@ -11,7 +11,7 @@ from typing import Any, get_args
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.manifest.fields import Kind
-from registry.query.data_model import Thing
+from registry.query.schema import Thing
 from registry.reports.boards import BOARD_KEYS
 from registry.significance.base import Alternative
 
