@@ -16,7 +16,7 @@ LAYERS = [  # of packages, and of modules beside them; each imports from earlier
     "columns judged missing parallel",
     "manifest metrics readers significance store",
     "evaluation importers metric_names query", "publication", "api guessing studies", "leaderboards", "reports",
-    "at_once competitions releases", "direct serving", "cli"]
+    "at_once competitions releases", "direct serve", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
 

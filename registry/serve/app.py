@@ -1,28 +1,154 @@
-"""SQL over HTTP: the query in the address, in a form or in JSON, the result in any form, and a page to try it on."""
+"""The application: the pages of the site by the addresses of `registry site`, SQL, and all other addresses."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from registry.errors import RegistryError, UnknownNameError
+from registry.leaderboards.ladders import Ladder
+from registry.leaderboards.site.changes import changes
+from registry.leaderboards.snapshot import TaskBoards, snapshot
+from registry.leaderboards.stored import BOARD_PAIRS
 from registry.query import schema
 from registry.query.process import Query, parameter_value
-from registry.serving.answers.forms import MEDIA, chosen
-from registry.serving.answers.html import written
-from registry.serving.answers.problems import ProblemError
-from registry.serving.answers.respond import Content, accepts_gzip, is_known
-from registry.serving.queries import Answer, Queries
-from registry.serving.served import Served
+from registry.rendering.table import cells
+from registry.reports.boards import ladder_table
+from registry.reports.page import card, feed, pair_file, site_index
+from registry.reports.page import page as task_page
+from registry.serve.answers import (
+    AT,
+    FORMS,
+    MEDIA,
+    Content,
+    accepts_gzip,
+    answer_problem,
+    choose_form,
+    is_known,
+    notice,
+    read_parameters,
+    render_page,
+    respond,
+)
+from registry.serve.queries import Answer, Queries, Served
+from registry.serve.server import Guard
+from registry.serve.source import FAILED, Opened, ProblemError, Reading, Shown, open_tasks, problem_of, task_boards
+from registry.serve.tables import TABLES, description
 
-FORMS = ("json", "jsonl", "csv", "tsv", "parquet", "html")
+_FILE, _PAIRS = ".html", ".pairs"
+_HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+_OF_A_CHANGE = 2_000  # bytes
+_ATOM = "application/atom+xml; charset=utf-8"
+# A page has its own policy in itself; what shows it in a frame could have its reader click on something.
+_PAGE = {"Content-Security-Policy": "frame-ancestors 'self'"}
+
+
+async def index(served: Served, request: Request) -> Response:
+    """The index: all tasks with boards."""
+    read_parameters(request.query_params, ())
+    return await respond(request, served, ("index",), _index)
+
+
+async def _index(reading: Reading) -> Content:
+    boards, missing = await reading.read(_shown)
+    return await reading.draw(lambda: Content(MEDIA["html"], site_index(
+        [card(f"tasks/{of.task}.html", of) for of in boards], missing).encode(), _PAGE))
+
+
+def _shown(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
+    """Read the boards of all tasks that show some, and why other tasks do not."""
+    tasks, missing = open_tasks(opened)
+    return snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
+
+
+async def changed(served: Served, request: Request) -> Response:
+    """The feed of what changed, whose links lead to where it was asked for: programs keep it apart from its place."""
+    read_parameters(request.query_params, ())
+    address = served.settings.url or address_of(request.url.scheme, request.headers.get("host", ""))
+    return await respond(request, served, ("feed", address), lambda reading: _changed(reading, address))
+
+
+def address_of(scheme: str, host: str) -> str:
+    """The address of the site as a request names it; nothing where its header Host is none.
+
+    >>> [address_of("http", host) for host in ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")]
+    ['http://eval.example.org/', 'http://[::1]:8000/', '', '', '', '']
+    """
+    return f"{scheme}://{host}/" if scheme in ("http", "https") and _HOST.fullmatch(host) else ""
+
+
+async def _changed(reading: Reading, address: str) -> Content:
+    found = await reading.make_once(
+        ("changes",), lambda: reading.read(lambda opened: changes(opened.connection, open_tasks(opened)[0])),
+        lambda found: _OF_A_CHANGE * len(found.changes))
+    return await reading.draw(lambda: Content(_ATOM, feed(found, address).encode()))
+
+
+async def task(served: Served, request: Request) -> Response:
+    """The page of a task, by its id with or without .html."""
+    name, at = request.path_params["task"], read_parameters(request.query_params, (AT,))["at"]
+    return await respond(request, served, ("page", name, at), lambda reading: _task(reading, name, at))
+
+
+async def _task(reading: Reading, name: str, at: str | None) -> Content:
+    try:
+        shown = await task_boards(reading, name, at)
+    except UnknownNameError:
+        if not name.endswith(_FILE):
+            raise
+        shown = await task_boards(reading, name := name.removesuffix(_FILE), at)
+    return await reading.draw(lambda: _page(name, shown, at))
+
+
+def _page(name: str, shown: Shown, at: str | None) -> Content:
+    if shown.boards is None:
+        return notice(name, shown.hidden, tables=[_plain(ladder) for ladder in shown.ladders])
+    folder = f"{name}{_PAIRS}" if at is None else None  # files of pairs are those of today
+    page = task_page(shown.boards, home="../index.html", folder=folder)
+    return Content(MEDIA["html"], page.encode(), _PAGE)
+
+
+def _plain(ladder: Ladder) -> dict[str, object]:
+    """A table as a notice has it."""
+    table = ladder_table(ladder)
+    columns, rows = cells(table)
+    return {"title": table.title, "columns": [column.heading for column in columns], "rows": rows,
+            "captions": table.captions}
+
+
+async def pairs_of(served: Served, request: Request) -> Response:
+    """The pairs of one system that a page of many systems has no room for."""
+    read_parameters(request.query_params, ())
+    folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
+    if not folder.endswith(_PAIRS):
+        raise ProblemError(404, "there is no such file")
+    name = folder.removesuffix(_PAIRS)
+    return await respond(request, served, ("pairs file", name, board, place),
+                         lambda reading: _pairs_of(reading, name, board, place))
+
+
+async def _pairs_of(reading: Reading, name: str, board: int, place: int) -> Content:
+    boards = (await task_boards(reading, name, None)).open.primary_first
+    file = await reading.draw(lambda: pair_file(boards, board, place))
+    if file is None:
+        raise ProblemError(404, f"the page of {name} holds all pairs of that system, or there is no such system")
+    return Content("text/javascript; charset=utf-8", file.encode())
+
+
 SHOWN = 1_000  # rows on a page
 _LONGEST = 2**20  # bytes of a request
 _MOST_FIELDS, _DEEPEST = 100, 20
@@ -37,7 +163,7 @@ async def sql(served: Served, request: Request) -> Response:
     if served.queries is None:
         raise ProblemError(403, OFF)
     _refuse_strangers(request, served)
-    query, form = await _asked(request)  # all of the request: what comes next can only be that the client disconnects
+    query, form = await _read_query(request)  # completely: the next message can only be a disconnect
     return await _while_connected(request, _answered(served, served.queries, request, query, form))
 
 
@@ -60,7 +186,7 @@ async def _while_connected(request: Request, answered: Coroutine[Any, Any, Respo
 async def _answered(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
     """Answer with the result of a query, or with a page."""
     if form == "html":
-        return await _page(served, queries, query)
+        return await _sql_page(served, queries, query)
     if query is None:
         raise ProblemError(400, "there is no query; q= gives one: one SELECT or EXPLAIN")
     zipped = form != "parquet" and accepts_gzip(request.headers.get("accept-encoding", ""))
@@ -107,7 +233,7 @@ def _refuse_strangers(request: Request, served: Served) -> None:
         raise ProblemError(403, "a page of another site asks for this; `registry serve --cors ORIGIN` allows it to")
 
 
-async def _asked(request: Request) -> tuple[Query | None, str]:
+async def _read_query(request: Request) -> tuple[Query | None, str]:
     """The query that the address or the body asks, None where only the form is asked for; and the result's form."""
     given = _fields(request.query_params.multi_items())
     if request.method == "POST":
@@ -122,7 +248,7 @@ async def _asked(request: Request) -> tuple[Query | None, str]:
     if text is not None and (not isinstance(text, str) or not text.strip()):
         raise ProblemError(400, "q must be a text, one SELECT or EXPLAIN")
     _check([text, parameters])
-    form = form or chosen(request.headers.get("accept", ""), FORMS)
+    form = form or choose_form(request.headers.get("accept", ""), FORMS)
     return None if text is None else Query(text, parameters), form
 
 
@@ -190,7 +316,7 @@ def _of_json(body: str) -> dict[str, Any]:
     return given
 
 
-async def _page(served: Served, queries: Queries, query: Query | None) -> Response:
+async def _sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
     """The page with a form, and below it the result or what is wrong."""
     with served.source.lease() as reading:
         things = await reading.make_once(
@@ -208,7 +334,7 @@ async def _page(served: Served, queries: Queries, query: Query | None) -> Respon
             status = problem.status
             shown |= {"problem": problem.message, "excerpt": problem.excerpt}
     content: Content = await run_in_threadpool(
-        written, "sql.html", sql="" if query is None else query.sql, forms=FORMS[:-1], limits=queries.limits,
+        render_page, "sql.html", sql="" if query is None else query.sql, forms=FORMS[:-1], limits=queries.limits,
         shown=SHOWN, things=by_kind, **shown)
     return Response(content.body, status, {**content.headers, "Content-Type": content.media, "Vary": "Accept",
                                            "Cache-Control": served.settings.caching})
@@ -220,3 +346,60 @@ async def _result(queries: Queries, query: Query) -> Mapping[str, Any]:
     rows = [json.loads(line) for line in b"".join(answer.pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
             "told": answer.told}
+
+
+_Answer = Callable[[Served, Request], Awaitable[Response]]
+_ROUTES: dict[str, _Answer] = {
+    "/": index, "/index.html": index, "/feed.xml": changed,
+    "/tasks/{task}": task, "/tasks/{folder}/{board:int}/{place:int}.js": pairs_of,
+    **{table.path: table.answer for table in TABLES},
+}
+
+
+def application(served: Served) -> ASGIApp:
+    """What answers requests (ASGI)."""
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        following = asyncio.create_task(served.source.follow())
+        try:
+            yield
+        finally:
+            following.cancel()
+            served.close()
+
+    routes = [Route(path, partial(answer, served), methods=["GET"]) for path, answer in _ROUTES.items()]
+    routes += [Route("/openapi.json", partial(_answer_openapi, served), methods=["GET"]),
+               Route("/sql", partial(sql, served), methods=["GET", "POST"])]
+    handlers = dict.fromkeys((ProblemError, RegistryError), _answer_error)
+    app = Starlette(routes=routes, lifespan=running,
+                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _failed})
+    app.router.redirect_slashes = False
+    return Guard(app, served.settings)
+
+
+async def _answer_openapi(served: Served, request: Request) -> Response:
+    read_parameters(request.query_params, ())
+    return await respond(request, served, ("openapi",), _described)
+
+
+async def _described(reading: Reading) -> Content:
+    things = await reading.read(lambda opened: schema.load_data_model(opened.connection))
+    return Content(MEDIA["json"], (json.dumps(description(things), indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _answer_error(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    return _failed(request, error) if problem is None else answer_problem(request, problem)
+
+
+def _answer_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = {404: "there is nothing at this address; / has all leaderboards, /openapi.json says what else there is",
+               405: "nothing can be changed here: GET and HEAD alone are answered, and POST at /sql"}
+    return answer_problem(request, ProblemError(error.status_code, message.get(error.status_code, error.detail),
+                                 headers=dict(error.headers or {})))
+
+
+def _failed(request: Request, _: Exception) -> Response:
+    """What nobody foresaw: the server's log has it, with its traceback."""
+    return answer_problem(request, ProblemError(500, FAILED))
