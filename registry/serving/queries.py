@@ -23,7 +23,7 @@ from typing import IO
 
 from registry.errors import LimitError, RegistryError
 from registry.query.forked import ForkedProcess
-from registry.query.process import Query, QueryRequest
+from registry.query.question import Query, QueryRequest
 from registry.serving.answers.problems import BUSY, ProblemError
 from registry.serving.reading.source import Source
 from registry.serving.settings import QueryLimits

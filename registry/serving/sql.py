@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from registry.query import schema
-from registry.query.process import Query, parameter_value
+from registry.query.question import Query, parameter_value
 from registry.serving.answers.forms import MEDIA, chosen
 from registry.serving.answers.html import written
 from registry.serving.answers.problems import ProblemError

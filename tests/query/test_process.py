@@ -4,7 +4,7 @@ import pytest
 
 from registry.errors import RegistryError
 from registry.query.forked import ForkedProcess
-from registry.query.process import Query, QueryRequest
+from registry.query.question import Query, QueryRequest
 
 # One value of 1.5 GB: DuckDB itself makes it under a limit of 160 MB, because it does not count a single text.
 LARGE = "SELECT length(repeat('x', 1500000000))"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from registry.errors import RegistryError
-from registry.query.process import Query
+from registry.query.question import Query
 from registry.serving import snapshots
 from registry.serving.queries import Queries
 from registry.serving.reading import source

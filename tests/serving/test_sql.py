@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from registry.query.forked import ForkedProcess
-from registry.query.process import Query, QueryRequest
+from registry.query.question import Query, QueryRequest
 from registry.serving.settings import QueryLimits
 from tests.query.refused import REFUSED
 
