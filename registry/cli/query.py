@@ -16,7 +16,7 @@ from registry.cli.settings import database_path
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.query.process import QueryRequest
+    from registry.query.question import QueryRequest
 
 LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
@@ -50,7 +50,8 @@ def query(
     It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for; texts
     of items and of what systems say, where they were brought in, are the view item_text.
     """
-    from registry.query.process import Query, QueryRequest, ask
+    from registry.query.process import ask
+    from registry.query.question import Query, QueryRequest
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)

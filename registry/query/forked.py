@@ -17,7 +17,8 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
 from registry.parallel.processes import CONTEXT, start_server
-from registry.query.process import QueryRequest, answer, copy, told_by
+from registry.query.process import answer, copy, told_by
+from registry.query.question import QueryRequest
 
 _IMPORTED = ["registry.query.forked", "registry.query.warm"]
 

@@ -1,6 +1,11 @@
-"""A user's query in a process of its own, which is killed at its limits of time and memory.
+"""A query in a process of its own, so that its limits hold.
 
-DuckDB's own limits do not hold: `repeat('x', 1500000000)` takes 2.9 GB under a limit of 200 MB.
+DuckDB looks for an interrupt between vectors of rows only, and one row can hold a list that takes hours or all memory.
+So the process is ended from outside at the time limit, on an interrupt, and when this one dies; and the system refuses
+it more memory, and every file, from the moment when the database is open. It only reads, so it can be ended any time.
+
+This process sends what is asked, the other sends back the text, and an error or what else is to be told. Only the
+other imports what is heavy.
 """
 
 from __future__ import annotations
@@ -15,65 +20,13 @@ import signal
 import sys
 import threading
 import time
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Any
 
 from registry.errors import LimitError, RegistryError
-
-
-def parameter_value(text: str) -> Any:
-    """What a text stands for: a number, true, false or a list as TOML writes it, else the text itself.
-
-    >>> [parameter_value(text) for text in ("3", "true", "aspen-s", '"2"')]
-    [3, True, 'aspen-s', '2']
-    """
-    try:
-        (value,) = tomllib.loads(f"value = {text}").values()
-    except (ValueError, RecursionError):  # no TOML, or several lines of it
-        return text
-    return value
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query and what its named parameters (`$name`) stand for; `source` says where its text was read from."""
-
-    sql: str
-    parameters: Mapping[str, Any]
-    source: str = "SQL"
-
-
-@dataclass(frozen=True)
-class QueryRequest:
-    """What the process is asked.
-
-    Attributes:
-        path: Of the database.
-        query: One SELECT or EXPLAIN.
-        format: `table`, `parquet` or one of `table.FORMS`.
-        memory: The bytes that it may take.
-        max_rows: A result with more of them is an error, after these have been written.
-        output: The file that parquet is written to.
-        width: Of the terminal that the text goes to; None if it goes elsewhere.
-        color: Whether that terminal may be sent colours.
-        max_bytes: That the output file may take.
-    """
-
-    path: Path
-    query: Query
-    format: str
-    memory: int
-    max_rows: int | None = None
-    output: Path | None = None
-    width: int | None = None
-    color: bool = False
-    max_bytes: int | None = None
-
+from registry.query.question import QueryRequest
 
 _START = "from registry.query.process import answer_parent; answer_parent()"
 _CHUNK = 1 << 16

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
-from registry.query.process import Query, QueryRequest
+from registry.query.question import Query, QueryRequest
 from registry.rendering.render import render
 from registry.rendering.rows import lines
 from registry.rendering.table import Table

@@ -23,7 +23,7 @@ from typing import IO
 
 from registry.errors import LimitError, RegistryError
 from registry.query.forked import ForkedProcess
-from registry.query.process import Query, QueryRequest
+from registry.query.question import Query, QueryRequest
 from registry.serve.snapshots import Snapshots
 from registry.serve.source import BUSY, ProblemError, QueryLimits, Settings, Source
 

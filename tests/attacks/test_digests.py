@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from registry.query.question import Query
 from sqlalchemy import select
 
 from registry.evaluation.comparing.board_keys import board_keys
@@ -16,7 +17,6 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.ingest.gold import gold_digest
 from registry.identity import digest_json, short
 from registry.items import Item
-from registry.query.process import Query
 from registry.query.sql import answer
 from registry.readers import Labels
 from registry.store import catalog, models
