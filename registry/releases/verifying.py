@@ -24,9 +24,8 @@ from registry.arrays import Flags, Floats
 from registry.errors import InputError, RegistryError
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.item_statistics import KeptItems
 from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.measure import Measured, measure, measure_labels
+from registry.evaluation.scoring.measure import KeptItems, Measured, measure, measure_labels
 from registry.evaluation.verifying.derived import RESULT_TABLES as OF_RESULTS
 from registry.evaluation.verifying.derived import compare_results, derive_results, of_families
 from registry.evaluation.verifying.faults import Fault, set_aside

@@ -15,8 +15,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.label_numbers import LabelNumbers
-from registry.evaluation.scoring.run_averages import averaged, order_of_content
+from registry.evaluation.scoring.measure import LabelNumbers, averaged, order_of_content
 from registry.families import PLACES, SMALLEST
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
