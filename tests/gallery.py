@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
+from registry.boards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
+from registry.boards.load import declared_leaderboards
 from registry.cli.app import app
-from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
-from registry.leaderboards.load import declared_leaderboards
 from registry.rendering.terminal import terminal_table
 from registry.reports.boards import board_table
 from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores

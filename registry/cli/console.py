@@ -17,7 +17,7 @@ from registry.cli.guide.mistakes import where_to_look
 from registry.errors import RegistryError, one_line
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.boards.leaderboard import Leaderboard
     from registry.rendering.table import Table
 
 Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]

@@ -15,7 +15,7 @@ from registry.cli.settings import database_path
 from registry.errors import MismatchError
 
 if TYPE_CHECKING:
-    from registry.leaderboards.states.differences import BoardDifference
+    from registry.boards.states import BoardDifference
 
 
 Form = Literal["table", "md", "json", "erratum"]
@@ -42,9 +42,7 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None, *, public: bool) -> list[BoardDifference]:
-    from registry.leaderboards.states.corrections import correction
-    from registry.leaderboards.states.differences import compare_states
-    from registry.leaderboards.states.history import latest, states
+    from registry.boards.states import compare_states, correction, latest, states
 
     with ExitStack() as opened:
         if before is None:

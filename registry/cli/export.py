@@ -93,7 +93,7 @@ def _option(name: str) -> str:
 
 
 def _scores(asked: Asked) -> str:
-    from registry.leaderboards.scores import submission_scores
+    from registry.boards.submissions import submission_scores
     from registry.reports.platforms import codabench, codalab, evalai
 
     written = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[asked.form]
@@ -102,7 +102,7 @@ def _scores(asked: Asked) -> str:
 
 
 def _of_board(asked: Asked) -> str:
-    from registry.leaderboards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
+    from registry.boards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
     from registry.reports.platforms import wmt
     from registry.reports.publishing.badge import badge
     from registry.store import catalog
@@ -129,8 +129,7 @@ def _citation(asked: Asked) -> str:
 
 
 def _croissant_tasks(asked: Asked) -> str:
-    from registry.leaderboards.load import declared_leaderboards
-    from registry.leaderboards.stored import PAGE_PAIRS
+    from registry.boards.load import PAGE_PAIRS, declared_leaderboards
     from registry.manifest import stored_manifest
     from registry.reports.publishing.croissant_tasks import croissant_tasks
     from registry.store import catalog

@@ -14,7 +14,7 @@ from registry.reports.figures.kinds import Kind, draw, look_for
 from registry.reports.figures.look import limits as scale_limits
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Ranks
+    from registry.boards.leaderboard import Ranks
 
 Palette = Literal["okabe-ito", "grey"]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=(
@@ -51,7 +51,7 @@ def plot(
     db: Db = None, public: Public = False,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.leaderboards.choose import (
+    from registry.boards.choose import (
         best,
         chosen_leaderboard,
         leaderboards_by,

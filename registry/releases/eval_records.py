@@ -21,6 +21,10 @@ import numpy as np
 from sqlalchemy import Connection, select, text
 
 from registry.arrays import Flags, Floats
+from registry.boards.choose import leaderboards_by
+from registry.boards.leaderboard import Leaderboard, Standing
+from registry.boards.load import BOARD_PAIRS
+from registry.boards.snapshot import snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
@@ -40,10 +44,6 @@ from registry.importers.every_eval_ever import (
     UNDEFINED,
     Layout,
 )
-from registry.leaderboards.choose import leaderboards_by
-from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.leaderboards.snapshot import snapshot
-from registry.leaderboards.stored import BOARD_PAIRS
 from registry.manifest import Manifest, stored_manifest
 from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, CorrelationMetric, Metric
 from registry.releases.tables import choose, require_current

@@ -16,12 +16,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from registry.boards.leaderboard import SHARED_KEYS, Leaderboard, Standing, shown_names, title
+from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
-from registry.leaderboards.ladders import Ladder, LadderRow
-from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing, shown_names, title
 from registry.rendering.table import Column, Row, Table, number, p_value, text
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
 

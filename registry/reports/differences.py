@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
+from registry.boards.leaderboard import PairDecision, Standing
+from registry.boards.states import BoardDifference
 from registry.errors import counted
-from registry.leaderboards.decisions import PairDecision
-from registry.leaderboards.leaderboard import Standing
-from registry.leaderboards.states.differences import BoardDifference
 from registry.rendering.table import Column, Table, number, p_value, text
 
 _MOST = 20  # corrected items that people see

@@ -6,9 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from registry.boards.states import BoardDifference, Correction, DecisionChange, SystemItems
 from registry.errors import counted
-from registry.leaderboards.states.corrections import Correction, SystemItems
-from registry.leaderboards.states.differences import BoardDifference, DecisionChange
 from registry.provenance import Signature
 from registry.rendering.markdown import markdown_rows, plain_markdown
 from registry.rendering.table import number, p_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.leaderboard import Leaderboard
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import rank_ranges, ruled

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
+from registry.boards.leaderboard import Leaderboard, Ranks
+from registry.boards.statements import takes_observed, tested_over
 from registry.errors import counted
-from registry.leaderboards.directions import takes_observed
-from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.sentences import tested_over
 from registry.messages import sentence
 from registry.metrics import METRICS
 from registry.significance import CORRECTIONS, TESTS

@@ -13,8 +13,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.scores import SubmissionScore
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.submissions import SubmissionScore
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import rank_ranges, ruled

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from registry.boards.leaderboard import title
 from registry.errors import UnknownNameError
-from registry.leaderboards.leaderboard import title
 from registry.rendering.table import Column, Table, is_significant, number, p_value, text
 from registry.reports.nbest import curves_table, pairs_table, tests_table, variation_table
 from registry.studies.run import StudyResult

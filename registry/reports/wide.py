@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.boards.leaderboard import DECIMALS, Leaderboard, Ranks, Standing, shown_names
+from registry.boards.statements import are_significant
 from registry.errors import counted
-from registry.leaderboards.leaderboard import DECIMALS, Leaderboard, Ranks, Standing, shown_names
-from registry.leaderboards.sentences import are_significant
 from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Table, number, text
 from registry.reports.boards import displayed_pairs, places_left, rank_ranges

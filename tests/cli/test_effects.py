@@ -41,8 +41,9 @@ def test_a_pair_has_one_p_value(task, registry, declared):
     rows = [row for row in registry("effects", "small", "--format", "json").json if row["effect"] == "difference"]
     assert {(row["system_a"], row["system_b"]): row["p_value"] for row in rows} == expected
     assert len(rows) == (3 if task.runs else 1)
-    assert all(row["note"].startswith(f"p-value: {declared['test']}, ") for row in rows)
-    assert all("; interval: bootstrap, " in row["note"] for row in rows)
+    methods = [row["messages"][0] for row in rows]
+    assert {(of["code"], of["parameters"]["test"]) for of in methods} == {("effect-methods", declared["test"])}
+    assert all("; interval: bootstrap, " in of["text"] for of in methods)
     shown = registry("effects", "small", "--format", "table").stdout
     assert ("not corrected for 3 pairs" in " ".join(shown.split())) == (len(rows) == 3)
 

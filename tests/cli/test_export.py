@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from registry.leaderboards.scores import SubmissionScore
+from registry.boards.submissions import SubmissionScore
 from registry.manifest.spec import Task
 from registry.reports.platforms import codabench, codalab, evalai, wmt
 from registry.reports.publishing.badge import badge

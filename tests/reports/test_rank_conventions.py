@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.leaderboards.place import places
+from registry.boards.submissions import places
 from registry.reports.boards import board_table
 from registry.reports.latex_board import latex_board
 from registry.reports.page.data.boards import board_data

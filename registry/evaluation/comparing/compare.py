@@ -13,11 +13,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
+from registry.evaluation.comparing.board_keys import families
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.families import families
-from registry.evaluation.comparing.family_results import Decisions, FamilyResults
-from registry.evaluation.comparing.intervals import BoardIntervals
-from registry.evaluation.comparing.pair_results import BoardResults
+from registry.evaluation.comparing.pair_results import BoardIntervals, BoardResults, Decisions, FamilyResults
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, VettedBoard, vet

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.importers.every_eval_ever import LIBRARY, SCHEMA
-from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.manifest.spec import FACTS
 from registry.metrics import METRICS, Metric
 from registry.values import Value, parse

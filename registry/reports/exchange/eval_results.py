@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.errors import InputError
-from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.reports.boards import rank_range
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)

@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.errors import MismatchError
-from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.reports.boards import rank_ranges
 from registry.reports.columns import shows_letters
 from registry.reports.figures.look import USUAL, Look

@@ -10,7 +10,7 @@ from registry.errors import InputError
 from registry.reports.figures.look import Look, look_of
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.boards.leaderboard import Leaderboard
 
 Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

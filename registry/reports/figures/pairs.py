@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision
 from registry.errors import MismatchError, counted
-from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import Leaderboard
 from registry.reports.figures.boards import axis_label, labels
 from registry.reports.figures.look import USUAL, Look
 from registry.reports.figures.scale import robust_limits

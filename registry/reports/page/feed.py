@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import NAMESPACE_URL, uuid5
 
+from registry.boards.site import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
 from registry.errors import counted, listed
-from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
 from registry.rendering.table import number, p_value
 from registry.reports.page.templates import rendered
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from registry.leaderboards.leaderboard import SHARED_KEYS
-from registry.leaderboards.snapshot import TaskBoards
+from registry.boards.leaderboard import SHARED_KEYS
+from registry.boards.snapshot import TaskBoards
 from registry.reports.columns import STANDING_KEYS, page_columns
 from registry.reports.page.data.about import page_about, systems_data
 from registry.reports.page.data.boards import board_data, board_key

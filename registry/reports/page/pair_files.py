@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from registry.arrays import Ints
-from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.leaderboard import Decisions, Leaderboard
 from registry.reports.page.data.boards import board_key
 from registry.reports.page.data.pairs import COLUMNS, packed_columns, reaches
 

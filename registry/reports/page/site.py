@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from registry.leaderboards.site.across import FirstBoard, first_board, overview
-from registry.leaderboards.snapshot import TaskBoards
+from registry.boards.site import FirstBoard, first_board, overview
+from registry.boards.snapshot import TaskBoards
 from registry.reports.page.data.columns import Json, embedded
 from registry.reports.page.data.site import searched, task_entry, totals
 from registry.reports.page.data.skyline import HEIGHT, WIDTH

@@ -12,7 +12,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from registry.leaderboards.leaderboard import DECIMALS
+from registry.boards.leaderboard import DECIMALS
 from registry.rendering.table import number, visible
 from registry.version import __version__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from xml.sax.saxutils import escape
 
-from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.reports.boards import rank_range
 
 _LONGEST = 60  # characters of a side

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.manifest.spec import Manifest
 from registry.reports.boards import rank_range
 

@@ -6,11 +6,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from registry.boards.details import NewBest
+from registry.boards.site import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn, first_board, overview
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.leaderboards.details.bests import NewBest
-from registry.leaderboards.site.across import first_board, overview
-from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
 from registry.reports.page import card, feed, site_index
 from registry.reports.page.data import site

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import plain_value
-from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import FACTS, Task
 from registry.reports.page.data.columns import Json, embedded
 from registry.reports.publishing.citations import bibtex

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from registry.boards.leaderboard import Leaderboard, Standing
 from registry.identity import digest_lines
-from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.rendering.table import number
 from registry.reports.boards import rank_ranges
 from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields

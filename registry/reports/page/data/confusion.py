@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from registry.leaderboards.details.confusions import OTHER, Cell, Confusions
+from registry.boards.details import OTHER, Cell, Confusions
 from registry.reports.page.data.columns import Json
 
 CELLS = 40_000  # on a page; systems come in the order of the page

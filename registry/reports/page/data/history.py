@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.leaderboards.details.bests import History
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.details import History
+from registry.boards.leaderboard import Leaderboard
 from registry.rendering.table import number
 from registry.reports.page.data.columns import Json, as_column, rounded
 from registry.reports.page.data.systems import Name, seconds

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.leaderboards.items import ItemView, SystemOutput
+from registry.boards.items import ItemView, SystemOutput
 from registry.reports.page.data.columns import Json, as_column, embedded, rounded
 
 ITEM_BYTES = 160_000  # of items to look at, shared by the test sets

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Floats, Ints
-from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.leaderboard import Decisions, Leaderboard
 from registry.reports.page.data.columns import Json, as_column, precise, rounded
 
 PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the first metrics come first

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.snapshot import TaskBoards
 from registry.errors import counted
-from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.snapshot import TaskBoards
 from registry.rendering.table import number
 from registry.reports.page.data.columns import Json
 from registry.reports.page.data.skyline import skyline

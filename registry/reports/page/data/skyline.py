@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.leaderboard import Leaderboard
 from registry.rendering.table import number
 
 WIDTH, HEIGHT = 300, 84

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from registry.leaderboards.details.load import Details
-from registry.leaderboards.details.regions import Regions
-from registry.leaderboards.details.telling import Telling, TellingItem
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.details import Details, Regions, Telling, TellingItem
+from registry.boards.leaderboard import Leaderboard
 from registry.reports.page.data.columns import Json, as_column, rounded
 
 Name = tuple[str, str]  # of a system: its team and its own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.boards.leaderboard import Leaderboard
 from registry.rendering.latex import latex_table
 from registry.reports.page.data.boards import LATEX
 from registry.reports.page.data.columns import Json, as_column
