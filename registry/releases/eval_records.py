@@ -47,8 +47,16 @@ from registry.importers.every_eval_ever import (
 from registry.manifest import Manifest, stored_manifest
 from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, CorrelationMetric, Metric
 from registry.releases.tables import choose, require_current
-from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
-from registry.reports.exchange.eval_results import Benchmark, dataset_of, eval_results
+from registry.reports.exports import (
+    Benchmark,
+    Described,
+    aggregate_record,
+    dataset_of,
+    eval_results,
+    evaluation_id,
+    file_number,
+    model_of,
+)
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

@@ -28,9 +28,9 @@ from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, choose, load, released_tables, require_current, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import board_table
+from registry.reports.exports import CROISSANT_TASKS, croissant_tasks
 from registry.reports.page import page
-from registry.reports.publishing.citations import CITATION, citation_file
-from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
+from registry.reports.papers import CITATION, citation_file
 from registry.store import catalog, sources
 from registry.store.catalog import TaskRow
 from registry.store.database import Database
