@@ -55,7 +55,7 @@ def board(
             _show_ladders(connection, task, hidden, format_)
             return
     if wide:
-        from registry.reports.wide import wide_boards, wide_table
+        from registry.reports.boards import wide_boards, wide_table
 
         show([wide_table(board, of.past) for of in averaged(found, opened).tasks
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
@@ -112,7 +112,7 @@ def pairs(
                              "or write all of them by `registry query`, as `registry pairs --help` says")
         show([pair_table(board) for board in boards if board.decisions], format_)
     elif averages := _averages(asked, opened):
-        from registry.reports.wide import macro_pair_table
+        from registry.reports.boards import macro_pair_table
 
         past = "" if opened.moment is None else opened.moment.said
         show([macro_pair_table(of, past) for of in averages], format_)

@@ -59,7 +59,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.stale import stale_table
+    from registry.reports.differences import stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import computed

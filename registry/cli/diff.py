@@ -90,8 +90,7 @@ def _written(found: list[BoardDifference], form: Form) -> str:
     import json
 
     from registry.rendering.render import render
-    from registry.reports.differences import difference_data, difference_tables
-    from registry.reports.erratum import erratum
+    from registry.reports.differences import difference_data, difference_tables, erratum
 
     if form == "erratum":
         if not (corrected := [of for of in found if of.correction is not None]):

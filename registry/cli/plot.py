@@ -10,8 +10,8 @@ import typer
 from registry.cli.console import say
 from registry.cli.options import ChosenMetric, Db, Facet, Public, Task, TestSet, Track, private_database
 from registry.errors import InputError
+from registry.reports.figures.drawing import limits as scale_limits
 from registry.reports.figures.kinds import Kind, draw, look_for
-from registry.reports.figures.look import limits as scale_limits
 
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Ranks

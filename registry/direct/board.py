@@ -16,7 +16,7 @@ from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.messages import Messages
 from registry.parallel.execution import Execution
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, look_for

@@ -24,7 +24,7 @@ from registry.importers.every_eval_ever import LAYOUT, SAMPLES, SCHEMA, SUBMISSI
 from registry.manifest import Manifest, stored_manifest
 from registry.releases.samples import DeclaredMetric, Items, declared_metrics, layout_of, lines, one_line
 from registry.releases.tables import choose, require_current
-from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
+from registry.reports.exports import Described, aggregate_record, evaluation_id, file_number, model_of
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

@@ -11,7 +11,7 @@ from registry.errors import InputError
 from registry.files import new_folder, portable
 from registry.manifest import stored_manifest
 from registry.releases.tables import require_current
-from registry.reports.exchange.eval_results import Benchmark, dataset_of, eval_results
+from registry.reports.exports import Benchmark, dataset_of, eval_results
 from registry.store import catalog
 from registry.store.database import Database
 

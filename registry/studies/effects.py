@@ -30,7 +30,7 @@ from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.effects import design_effect, effects, equivalence, normality
 from registry.significance.matrix import Matrix
 from registry.significance.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
-from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
+from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, share_resamples
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
@@ -65,7 +65,7 @@ class Effects(_OfAllBoards):
         Numbers that are infinite are in the table `infinite`, by row and key, as JSON has none.
         """
         board = _with_fixed_runs(case.board)
-        matrix = sharing_resamples(board.matrix.by_unit, case.settings)
+        matrix = share_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         intervals = Bootstrap().run(matrix, pairs, case.settings)
         tested = _test_pairs(case, matrix, np.array(pairs).reshape(-1, 2)) or intervals

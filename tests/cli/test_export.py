@@ -10,9 +10,8 @@ import yaml
 
 from registry.boards.submissions import SubmissionScore
 from registry.manifest.spec import Task
-from registry.reports.platforms import codabench, codalab, evalai, wmt
-from registry.reports.publishing.badge import badge
-from registry.reports.publishing.citations import bibtex, citation_file
+from registry.reports.exports import badge, codabench, codalab, evalai, wmt
+from registry.reports.papers import bibtex, citation_file
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
 

@@ -28,7 +28,7 @@ from registry.provenance import Signature
 from registry.significance import CORRECTIONS, rank
 from registry.significance.base import METHODS
 from registry.significance.multiple import STEP_DOWN
-from registry.significance.resampling.scores import sharing_resamples
+from registry.significance.resampling.scores import share_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import ComparisonRow, TaskRow
 from registry.store.log import Journal, now
@@ -147,7 +147,7 @@ def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Bo
     for board, request in zip(boards, requests, strict=True):
         execution = replace(request.execution, memory=request.execution.memory // len(boards))
         here = board.key.request(replace(request, execution=execution))
-        board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
+        board = replace(board, matrix=share_resamples(board.matrix, here.settings))
         test, _ = resolve_significance(here.significance)
         of_boards.append(BoardResults(connection, journal, board, here, test))
     family = FamilyResults(of_boards)

@@ -25,7 +25,7 @@ from registry.significance import CORRECTIONS, Crossed, Matrix, PairTest, Predic
 from registry.significance.base import METHODS, Alternative, PairResults
 from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.significance.distributions import clopper_pearson
-from registry.significance.intervals import ClosedForm, over_items, refusal
+from registry.significance.intervals import ClosedForm, group_by_item, refusal
 from registry.significance.multiple import Draws, adjust_boards, chains_of, draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import Stopping
 from registry.store import comparisons, models
@@ -355,9 +355,9 @@ class BoardIntervals:
             scores = {"no_scores": self._refusal.stored()}
         elif self._lacks_own:
             scores = {"scores": list(self._closed.score_methods)}
-            scores |= {"n_skewed": n} if (n := self._closed.n_skewed()) else {}
-            scores |= {"n_even": n_even} if (n_even := self._closed.n_even()) else {}
-            scores |= {"n_error_free": n} if (n := self._closed.n_error_free()) else {}
+            scores |= {"n_skewed": n} if (n := self._closed.count_skewed()) else {}
+            scores |= {"n_even": n_even} if (n_even := self._closed.count_even_units()) else {}
+            scores |= {"n_error_free": n} if (n := self._closed.count_error_free()) else {}
         if self.of.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
@@ -392,7 +392,7 @@ class BoardIntervals:
 
     @cached_property
     def _matrix(self) -> Matrix:
-        return over_items(self.of.board.matrix)
+        return group_by_item(self.of.board.matrix)
 
     @property
     def _over(self) -> str:
