@@ -278,6 +278,7 @@ def test_scripts_without_blanks_have_their_tokens(layout):
 
 def test_tags_of_uneven_lines_are_refused(layout):
     """Most lines have a tag, and too few have as many cells as the others."""
-    paths = layout([tagged(["B-PER", "I-PER", "O", "B-LOC"] * 6).replace("w3\t", "w3\tx\t").replace("w9\t", "w9\tx\t")] * 2)
+    text = tagged(["B-PER", "I-PER", "O", "B-LOC"] * 6)
+    paths = layout([text.replace("w3\t", "w3\tx\t").replace("w9\t", "w9\tx\t")] * 2)
     with pytest.raises(InputError):
         read(paths)
