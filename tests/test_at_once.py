@@ -9,7 +9,8 @@ from registry.at_once import Kept, at_once
 from registry.errors import InputError
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS
 from registry.store.database import Database
 from registry.store.log import Journal
 

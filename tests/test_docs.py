@@ -18,13 +18,17 @@ from tests.advice_page import advice_page
 from tests.conftest import ROOT
 from tests.generated_docs import (
     ADVICE_PAGE,
+    COLUMNS_PAGE,
     FORMATS_PAGE,
+    MESSAGES_PAGE,
     PAGE,
     SCHEMA_PAGE,
     SCHEMAS,
+    columns_page,
     formats_page,
     json_schemas,
     listing_page,
+    messages_page,
     schema_page,
 )
 
@@ -81,6 +85,14 @@ def test_every_metric_says_where_it_is_from():
 
 def test_the_page_of_the_database_is_what_a_new_registry_holds():
     assert SCHEMA_PAGE.read_text() == schema_page(), "run `make docs`"
+
+
+def test_the_page_of_columns_is_what_forms_show():
+    assert COLUMNS_PAGE.read_text() == columns_page(), "run `make docs`"
+
+
+def test_the_page_of_messages_is_complete():
+    assert MESSAGES_PAGE.read_text() == messages_page(), "run `make docs`"
 
 
 def test_the_json_schemas_are_what_the_program_writes():

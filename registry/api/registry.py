@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from registry.errors import RegistryError, counted
 from registry.query.question import Query
 from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Column, Table
 from registry.rendering.table import text as text_of
 

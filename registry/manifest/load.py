@@ -16,9 +16,8 @@ from pydantic_core import ErrorDetails
 
 from registry.errors import InputError, ManifestError, nearest, suggest, together
 from registry.identity import canonical_json
-from registry.manifest.about import SystemFacts
 from registry.manifest.fields import USUAL_TESTS, ContradictionsError
-from registry.manifest.spec import Manifest, Significance, Submit
+from registry.manifest.spec import Manifest, Significance, Submit, SystemFacts
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}

@@ -17,8 +17,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
 from registry.query.question import Query, QueryRequest
-from registry.rendering.render import render
-from registry.rendering.rows import lines
+from registry.rendering.render import lines, render
 from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quoted

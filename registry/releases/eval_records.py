@@ -21,6 +21,10 @@ import numpy as np
 from sqlalchemy import Connection, select, text
 
 from registry.arrays import Flags, Floats
+from registry.boards.choose import leaderboards_by
+from registry.boards.leaderboard import Leaderboard, Standing
+from registry.boards.load import BOARD_PAIRS
+from registry.boards.snapshot import snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
@@ -40,15 +44,19 @@ from registry.importers.every_eval_ever import (
     UNDEFINED,
     Layout,
 )
-from registry.leaderboards.choose import leaderboards_by
-from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.leaderboards.snapshot import snapshot
-from registry.leaderboards.stored import BOARD_PAIRS
 from registry.manifest import Manifest, stored_manifest
 from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, CorrelationMetric, Metric
 from registry.releases.tables import choose, require_current
-from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
-from registry.reports.exchange.eval_results import Benchmark, dataset_of, eval_results
+from registry.reports.exports import (
+    Benchmark,
+    Described,
+    aggregate_record,
+    dataset_of,
+    eval_results,
+    evaluation_id,
+    file_number,
+    model_of,
+)
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

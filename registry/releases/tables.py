@@ -16,10 +16,10 @@ from typing import Any
 import duckdb
 from sqlalchemy import Connection
 
+from registry.boards.stale import stale
 from registry.errors import InputError, MismatchError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
-from registry.leaderboards.stale import stale
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import models
@@ -146,7 +146,7 @@ def require_current(connection: Connection, task: TaskRow) -> None:
         MismatchError: They are.
     """
     if warnings := stale(connection, task.slug):
-        raise MismatchError(warnings[0])
+        raise MismatchError(str(warnings[0]))
 
 
 def choose(connection: Connection, task: TaskRow) -> None:

@@ -21,12 +21,13 @@ from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DBAPIError
 
 from registry.arrays import Flags, Floats
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import InputError, RegistryError
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.item_statistics import KeptItems
 from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.measure import Measured, measure, measure_labels
+from registry.evaluation.scoring.measure import KeptItems, Measured, measure, measure_labels
 from registry.evaluation.verifying.derived import RESULT_TABLES as OF_RESULTS
 from registry.evaluation.verifying.derived import compare_results, derive_results, of_families
 from registry.evaluation.verifying.faults import Fault, set_aside
@@ -34,8 +35,6 @@ from registry.evaluation.verifying.log import with_places_of_purged
 from registry.evaluation.verifying.stored import verify_references
 from registry.evaluation.verifying.verify import Verified
 from registry.identity import canonical_json
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import stored_manifest
 from registry.metrics import METRICS, ConfusionMetric
 from registry.publication.publish import WITHOUT

@@ -16,21 +16,21 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, choose, load, released_tables, require_current, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import board_table
+from registry.reports.exports import CROISSANT_TASKS, croissant_tasks
 from registry.reports.page import page
-from registry.reports.publishing.citations import CITATION, citation_file
-from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
+from registry.reports.papers import CITATION, citation_file
 from registry.store import catalog, sources
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

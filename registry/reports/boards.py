@@ -1,96 +1,49 @@
-"""Leaderboards, their pairs, and Ladders as tables: data with fixed keys for programs, columns for people."""
+"""Leaderboards and their pairs as tables: one by one, side by side, macro-averages, and Ladders."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from registry.boards.leaderboard import DECIMALS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
+from registry.boards.statements import are_significant
+from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
-from registry.leaderboards.ladders import Ladder, LadderRow
-from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
-from registry.rendering.table import Column, Row, Table, is_significant, number, p_value
-from registry.rendering.table import text as plain
+from registry.metric_names import metric_decimals
+from registry.rendering.table import Column, Row, Table, number, p_value, text
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
+from registry.significance import CORRECTIONS
 
-_READABLE = 24  # characters of letters in a row
-
-BOARD_KEYS = (
-    *SHARED_KEYS, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
-    "ci_high", "runs", "run_deviation", "wins", "losses", "late", "letters", "neighbour_low", "neighbour_high",
-    "simultaneous_low", "simultaneous_high", "frequent_low", "frequent_high", "first", "remarks",
-)
-HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour": "neighbours",
-                              "simultaneous": "simultaneous", "bootstrap": "resampled"}
+if TYPE_CHECKING:
+    from registry.studies.suites.macro_average import MacroAverage, MacroBoard
 
 
 def board_table(board: Leaderboard) -> Table:
-    """A leaderboard with the rows of `BOARD_KEYS`."""
-    ranks = board.ranks
-    rows = [board.shared | {key: getattr(of, key) for key in BOARD_KEYS if key not in SHARED_KEYS} | {
+    """Return a leaderboard, with rows of `BOARD_KEYS`."""
+    rows = [board.shared | {key: getattr(of, key) for key in STANDING_KEYS} | {
+        "warnings": board.warnings,
         "shown": of.shown + "*" * of.late, "range": left, "in_cluster": cluster,
         "interval": interval(of.ci_low, of.ci_high, board.decimals)}
         for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]
-    columns = [Column("rank", "rank", plain, right=True)]
-    columns += [] if ranks == "cluster" else [Column("range", HEADINGS[ranks], right=True)]
-    if ranks == "bootstrap":
-        columns.append(Column(
-            "first", "first", lambda share: "-" if share is None else f"{100 * share:.1f} %", right=True))
-    first = _is_first if len(set(board.clusters) - {None}) > 1 else None
-    columns += [Column("in_cluster", "cluster", plain, right=True, decided=first),
-                Column("shown", "system", decided=first)]
-    columns += [Column("team", "team")] if board.teams else []
-    columns += [Column("kind", "kind"), Column("score", "score", number(board.decimals), right=True)]
-    columns += [Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []
-    columns += [Column("letters", "alike")] if shows_letters(board) else []
-    if any(of.runs > 1 for of in board.standings):
-        columns += [Column("runs", "runs", plain, right=True),
-                    Column("run_deviation", "deviation",
-                           lambda v: "-" if v is None else number(board.decimals)(v), right=True)]
-    captions = board.sentences
-    captions += ("* came late.",) if any(of.late for of in board.standings) else ()
-    captions += board.footnotes
-    return Table(rows, columns, board.title, captions, BOARD_KEYS, board.signature)
+    late = ("* came late.",) if any(of.late for of in board.standings) else ()
+    return Table(rows, board_columns(board), board.title, (*board.sentences, *late, *board.footnotes), BOARD_KEYS,
+                 board.signature)
 
 
 def pair_table(board: Leaderboard) -> Table:
-    """The pairs of a leaderboard with the rows of `PAIR_KEYS`; the better system is `system_a`."""
+    """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; the better system is `system_a`."""
     pairs = [decision.row for decision in board.decisions]
-    rows = [{**row, "shown_a": a, "shown_b": b}
-            for row, a, b in zip(pairs, shown_names(pairs, "_a"), shown_names(pairs, "_b"), strict=True)]
+    rows = displayed_pairs(pairs, shown_names(pairs, "_a"), shown_names(pairs, "_b"), board.decimals)
     return Table(rows, pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS, board.signature)
 
 
-def pair_columns(rows: Sequence[dict[str, Any]], decimals: int) -> list[Column]:
-    """What people see of pairs; completes their rows by it."""
-    for row in rows:
-        row |= {"interval": interval(row["ci_low"], row["ci_high"], decimals),
-                "shown_p": p_value(row["p_value"], row["log10_p"])}
-    return [
-        Column("shown_a", "system A"), Column("shown_b", "system B"),
-        *(Column(key, heading, number(decimals), right=True)
-          for key, heading in (("score_a", "A"), ("score_b", "B"), ("difference", "A - B"))),
-        *([Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []),
-        Column("n_discordant", "differing", plain, right=True), Column("shown_p", "p", right=True),
-        Column("p_adjusted", "adjusted p", p_value, right=True, decided=is_significant), Column("method", "method"),
-        *([Column("alternative", "alternative")] if any(row["alternative"] != "two-sided" for row in rows) else []),
-        Column("significant", "significant", lambda yes: "yes" if yes else "", decided=is_significant),
-        *([Column("same_team", "team", lambda same: "same" if same else "")] if any(
-            row["same_team"] for row in rows) else []),
-    ]
-
-
-def _is_first(row: Row) -> bool | None:
-    """Whether a system is in the first cluster; of others it says nothing."""
-    return True if row["in_cluster"] == 1 else None
-
-
-def shows_letters(board: Leaderboard) -> bool:
-    """Whether people see who shares a letter.
-
-    Ranks that do not rest on all decisions would contradict letters, and a row with very many of them says nothing.
-    """
-    longest = max((len(of.letters or "") for of in board.standings), default=0)
-    return bool(board.decisions) and board.ranks in ("range", "cluster") and longest <= _READABLE
+def displayed_pairs(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str], decimals: int) -> list[Row]:
+    """Add to rows of pairs the values that people see."""
+    return [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"], decimals),
+             "shown_p": p_value(row["p_value"], row["log10_p"])}
+            for row, a, b in zip(pairs, names_a, names_b, strict=True)]
 
 
 def rank_ranges(board: Leaderboard) -> list[str]:
@@ -119,16 +72,10 @@ def ruled(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
     return found
 
 
-def interval(low: float | None, high: float | None, digits: int) -> str:
-    """An interval for people, an open end as a dash; nothing where there is none."""
-    ends = [None if end is None or not math.isfinite(end) else f"{end:.{digits}f}" for end in (low, high)]
-    return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
-
-
 def ladder_table(ladder: Ladder) -> Table:
     """A Ladder: the submissions that raised the score that it shows, and to what."""
     of = {key: getattr(ladder, key, None) for key in SHARED_KEYS if key != "signature"}
-    columns = [Column("rank", "rank", plain, right=True), Column("system", "system"), Column("team", "team"),
+    columns = [Column("rank", "rank", text, right=True), Column("system", "system"), Column("team", "team"),
                Column("score", "shown", number(ladder.decimals), right=True)]
     last = "" if ladder.shown is None else f"; the last one is {ladder.shown:.{ladder.decimals}f}"
     said = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than the "
@@ -136,3 +83,206 @@ def ladder_table(ladder: Ladder) -> Table:
             "Blum and Hardt 2015); all else is hidden.")
     return Table([of | row._asdict() | {"step": ladder.step} for row in ladder.rows], columns,
                  title(of, ladder.declared_title), (said,), (*of, *LadderRow._fields, "step"))
+
+
+# A macro-average is of several test sets, and has neither a submission nor a signature of its own.
+_NOT_OF_MACRO = {"test_set", "facet", "signature", "submission_a", "submission_b", "statistic", "resolved"}
+MACRO_PAIR_KEYS = tuple(of for key in PAIR_KEYS if key not in _NOT_OF_MACRO
+                        for of in ((key, "test_sets") if key == "metric_name" else (key,)))
+_LEFT_BY: dict[Ranks, str] = {
+    "range": "significant differences", "cluster": "clusters", "neighbour": "the nearest systems that differ",
+    "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
+PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
+
+
+@dataclass(frozen=True)
+class WideColumn:
+    """One leaderboard, or a macro-average.
+
+    Attributes:
+        name: What programs call it, as no other column.
+        title: What people call it.
+        better: Which way scores are better.
+        board: The leaderboard; None for a macro-average.
+        cells: What each system has, by its name `team/system`.
+        left: The ranks that are left open for each, for people; none where it has no rank.
+        said: What it rests on.
+        decimals: How many of its scores people see.
+    """
+
+    name: str
+    title: str
+    better: str
+    board: Leaderboard | None
+    cells: Mapping[str, Standing | MacroAverage]
+    left: Mapping[str, str]
+    said: str
+    decimals: int = DECIMALS
+
+    def beside(self, name: str) -> str:
+        """What stands beside a system's score, for people: the ranks left open, and the interval of an average."""
+        cell = None if self.board else self.cells.get(name)
+        ends = interval(part(cell, "ci_low"), part(cell, "ci_high"), self.decimals)
+        return " ".join(filter(None, (f"({self.left[name]})" if name in self.left else "", ends)))
+
+    def printed(self, cell: Standing | MacroAverage | None) -> str:
+        """A score for people."""
+        return number(self.decimals)(part(cell, "score"))
+
+
+@dataclass(frozen=True)
+class WideBoard:
+    """All leaderboards of one track of a task; `rows` are best first by the first column, undefined last.
+
+    `rows` have a system's name `team/system`, and how it stands on one of the leaderboards.
+    """
+
+    task: str
+    track: str | None
+    columns: tuple[WideColumn, ...]
+    rows: tuple[tuple[str, Standing], ...]
+
+    @property
+    def title(self) -> str:
+        """Which one it is."""
+        return self.task + ("" if self.track is None else f", track {self.track}")
+
+    @property
+    def shown(self) -> list[str]:
+        """The systems' names for people."""
+        return shown_names([{"system": of.system, "submission": of.submission} for _, of in self.rows])
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said of all columns before what each rests on, and after it."""
+        ranks = {column.board.ranks for column in self.columns if column.board is not None}
+        left = " and ".join(_LEFT_BY[of] for of in sorted(ranks))
+        averages = "" if ranks <= {"range"} or all(column.board for column in self.columns) else (
+            f", of averages {_LEFT_BY['range']}")
+        notes = [f"Rows are in the order of {self.columns[0].title}. In parentheses the ranks that {left} leave open"
+                 f"{averages}. Every column is a family of its own, and nothing is corrected for their number:"]
+        return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else []), *self.footnotes]
+
+    @property
+    def footnotes(self) -> list[str]:
+        """What is remarkable about submissions, each told once, with the test set where there are several."""
+        boards = [column.board for column in self.columns if column.board is not None]
+        several = len({board.test_set for board in boards}) > 1
+        whole = [board for board in boards if board.facet is None] or boards
+        return list(dict.fromkeys(f"{board.test_set}: {footnote}" if several else footnote
+                                  for board in whole for footnote in board.footnotes))
+
+
+def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:
+    """Put the leaderboards of a task side by side, a board for each track.
+
+    Those by the primary metric come first, as rows are in their order; macro-averages come before what they average.
+    """
+    tracks = list(dict.fromkeys(board.track for board in boards))
+    ordered = sorted(boards, key=lambda board: board.metric != primary)
+    return [_wide([board for board in ordered if board.track == track],
+                  [average for average in averages if average.track == track]) for track in tracks]
+
+
+def wide_table(board: WideBoard, past: str = "") -> Table:
+    """A wide board: a score in each cell, behind it the ranks left open, and of a macro-average the interval.
+
+    `past` says as of when, where it is not of today.
+    """
+    rows = [{"task": board.task, "track": board.track, "system": of.system, "team": of.team, "kind": of.kind,
+             "shown": shown + ("*" if of.late else "")} | _cells(board.columns, name)
+            for shown, (name, of) in zip(board.shown, board.rows, strict=True)]
+    keys = ["task", "track", "system", "team", "kind"]
+    keys += [_key(column, part) for column in board.columns for part in PARTS]
+    teams = [Column("team", "team")] if any(of.team != of.system for _, of in board.rows) else []
+    columns = [Column("shown", "system"), *teams,
+               *(Column(f"{column.name} shown", column.title, right=True) for column in board.columns)]
+    families, *more = board.notes
+    said = (f"{of.title}: {of.said}" + (f"; {of.board.signature}" if of.board else "") for of in board.columns)
+    return Table(rows, columns, board.title, [*filter(None, [past]), families, *said, *more], keys)
+
+
+def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
+    """The pairs of a metric's macro-averages, the better system first; why there are none where they are untested.
+
+    `past` says as of when, where it is not of today.
+    """
+    decimals = metric_decimals(board.metric_name)
+    names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
+    rows = displayed_pairs(board.pairs, names_a, names_b, decimals)
+    track = f", track {board.track}" if board.track else ""
+    won = sum(row["significant"] for row in rows)
+    said = f"Pairs are not tested: {board.untested}." if board.untested else (
+        f"{are_significant(won, len(rows))} at {board.alpha:g}; "
+        f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
+        f"{', '.join(board.test_sets)}.")
+    return Table(rows, pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
+                 (*filter(None, [past]), said), MACRO_PAIR_KEYS)
+
+
+def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
+    several = len({board.test_set for board in boards}) > 1
+    columns = []
+    for metric in dict.fromkeys(board.metric for board in boards):
+        alike = next(board for board in boards if board.metric == metric)
+        columns += [_macro(average, alike) for average in averages if average.metric == metric and average.averages]
+        columns += [_column(board, several=several) for board in boards if board.metric == metric]
+    systems: dict[str, Standing] = {}
+    for board in boards:
+        for of in board.standings:
+            systems.setdefault(f"{of.team}/{of.system}", of)
+
+    def key(name: str) -> tuple[bool, float]:
+        score = part(columns[0].cells.get(name), "score")
+        return score is None, 0 if score is None else score if columns[0].better == "lower" else -score
+
+    return WideBoard(boards[0].task, boards[0].track, tuple(columns),
+                     tuple((name, systems[name]) for name in sorted(systems, key=key)))
+
+
+def _column(board: Leaderboard, *, several: bool) -> WideColumn:
+    name, title = (" ".join(filter(None, (board.test_set if several else None, board.facet, metric)))
+                   for metric in (board.metric, board.metric_label))
+    settings = board.comparison
+    names = [f"{of.team}/{of.system}" for of in board.standings]
+    left = {name: left for name, left, of in zip(names, rank_ranges(board), board.open_places, strict=True) if of}
+    return WideColumn(name, title, board.better, board, dict(zip(names, board.standings, strict=True)), left,
+                      family(settings.correction, settings.family_size, settings.test), board.decimals)
+
+
+def _macro(board: MacroBoard, alike: Leaderboard) -> WideColumn:
+    """The column of a metric's averages; `alike` is a leaderboard by the same metric."""
+    tested = f"not tested: {board.untested}" if board.untested else family(
+        board.correction, len(board.pairs), f"{board.test} of units within each")
+    return WideColumn(
+        f"macro {board.metric}", f"macro {alike.metric_label}", board.better, None,
+        {of.system: of for of in board.averages},
+        {of.system: places_left(of.rank_low, of.rank_high) for of in board.averages if of.rank_low is not None},
+        f"the mean over the test sets {', '.join(board.test_sets)}, for systems that took part in all of them, with "
+        f"percentile intervals of units resampled within each; {tested}", alike.decimals)
+
+
+def family(correction: str, pairs: int, test: str) -> str:
+    """How the p-values of a family of pairs are corrected, and by what they are tested."""
+    corrected = "not corrected" if correction == "none" else CORRECTIONS[correction].title
+    return f"{corrected} over {counted(pairs, 'pair')}, {test}"
+
+
+def part(cell: Standing | MacroAverage | None, name: str) -> Any:
+    """A part of a cell by its name in `PARTS`; None where there is none, or where it is undefined."""
+    value = getattr(cell, name, None)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for column in columns:
+        cell = column.cells.get(name)
+        found |= {_key(column, key): part(cell, key) for key in PARTS}
+        shown = " ".join(filter(None, (column.printed(cell), column.beside(name))))
+        found[f"{column.name} shown"] = text(None) if cell is None else shown
+    return found
+
+
+def _key(column: WideColumn, key: str) -> str:
+    return column.name if key == "score" else f"{column.name} {key}"

@@ -23,8 +23,8 @@ from starlette.responses import Response
 
 from registry.errors import suggest
 from registry.identity import digest_lines
-from registry.rendering.rows import lines
-from registry.reports.page.templates import environment, hashed
+from registry.rendering.render import lines
+from registry.reports.page.html import environment, hashed
 from registry.serve.queries import Served
 from registry.serve.source import ProblemError, Reading
 from registry.version import __version__

@@ -26,11 +26,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from registry.boards.load import BOARD_PAIRS
+from registry.boards.site import changes
+from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.submissions import Ladder
 from registry.errors import RegistryError, UnknownNameError
-from registry.leaderboards.ladders import Ladder
-from registry.leaderboards.site.changes import changes
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import BOARD_PAIRS
 from registry.query import schema
 from registry.query.question import Query, parameter_value
 from registry.rendering.table import cells

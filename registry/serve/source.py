@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
+from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+from registry.boards.site import unshown
+from registry.boards.snapshot import Snapshot as Boards
+from registry.boards.snapshot import TaskBoards, detailed, snapshot
+from registry.boards.submissions import Ladder, ladders
 from registry.errors import HiddenError, InputError, LimitError, MismatchError, RegistryError, UnknownNameError
 from registry.evaluation.past import PastDatabase
-from registry.leaderboards.ladders import Ladder, ladders
-from registry.leaderboards.site.unshown import unshown
-from registry.leaderboards.snapshot import Snapshot as Boards
-from registry.leaderboards.snapshot import TaskBoards, detailed, snapshot
-from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 from registry.serve.snapshots import Snapshot, Snapshots
 from registry.store import catalog
 from registry.store.database import Database

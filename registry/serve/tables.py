@@ -11,14 +11,14 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from registry.boards import items as of_task
+from registry.boards.choose import with_pairs
+from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
-from registry.leaderboards import items as of_task
-from registry.leaderboards.choose import with_pairs
-from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard
 from registry.query.schema import Thing
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, board_schema, pairs_schema
 from registry.reports.items import item_table
-from registry.reports.json_schema import board_schema, pairs_schema
 from registry.serve.answers import (
     AT,
     FORMAT,
@@ -117,7 +117,7 @@ _NO_TEXTS = "items are not shown here; `registry serve --items N` shows them"
 ITEM_LISTS = {"disagree": of_task.disagreed, "hard": of_task.hard, "suspect": of_task.suspect}
 
 BOARD_LIST_KEYS = ("board", *SHARED_KEYS, "title", "better", "unit", "test", "alternative", "correction", "alpha",
-                   "items", "units", "systems", "pairs", "best", "sentences", "footnotes")
+                   "items", "units", "systems", "pairs", "best", "sentences", "footnotes", "warnings")
 TASK_KEYS = ("id", "title", "version", "seed", "test_sets", "submissions", "date", "deadline", "licence", "url")
 SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track", "kind", "withdrawn", "late",
                    "ranked", "created_at")
@@ -151,7 +151,8 @@ def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
         "board": n, "title": board.title, "better": board.better, "unit": by.unit, "test": by.test,
         "alternative": by.alternative, "correction": by.correction, "alpha": by.alpha, "items": by.n_items,
         "units": by.n_units, "systems": len(board.standings), "pairs": len(board.decisions),
-        "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes)}
+        "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes),
+        "warnings": board.warnings}
 
 
 async def standings(reading: Reading, asked: Asked) -> Rows:
@@ -251,7 +252,8 @@ _TEXT, _WHOLE, _NUMBER, _TRUE = ({"type": of} for of in ("string", "integer", "n
 _OTHERS = {"seed": _WHOLE, "test_sets": _WHOLE, "submissions": _WHOLE, "board": _WHOLE, "alpha": _NUMBER,
            "items": _WHOLE, "units": _WHOLE, "systems": _WHOLE, "pairs": _WHOLE, "withdrawn": _TRUE, "late": _TRUE,
            "ranked": _TRUE, "primary": _TRUE, "sentences": {"type": "array", "items": _TEXT},
-           "footnotes": {"type": "array", "items": _TEXT}, "better": {"enum": ["higher", "lower"]}}
+           "footnotes": {"type": "array", "items": _TEXT},
+           "warnings": {"type": "array", "items": MESSAGE}, "better": {"enum": ["higher", "lower"]}}
 _OR_NULL = ("track", "facet", "date", "deadline", "licence", "url")
 _ANY = {"type": "object", "required": ["task", "test_set", "item"]}
 _PATH = {"task": "a task's id", "board": "the number of a leaderboard", "item": "an item's id"}

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.errors import counted
+from registry.messages import Message
 from registry.parallel.execution import Execution
 from registry.significance.base import Pair, Settings
-from registry.significance.correlations import PairMatrix, swapped_differences, unswapped_difference
+from registry.significance.correlations import PairMatrix, compute_unswapped, swap_differences
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.draws import sum_swaps
 from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 
 Combination = Literal["bonferroni", "fisher"]
 Places = Ints
@@ -273,24 +273,25 @@ def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool)
     return draws_needed(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
 
 
-def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str:
-    """Return a sentence: no p-value of a family can be small enough with so few units, and how many are needed.
+def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
+    """Return the warning that so few units allow no p-value small enough, and how many would.
 
-    >>> too_few_units(6, 10, "cluster", two_sided=True)[-75:]
-    'significant here: that needs 10 or more. It says nothing about the systems.'
+    >>> too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
+    0.03125
     """
-    return _explain_hopelessness(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
+    least = 2.0 ** (two_sided - units)
+    return Message("too-few-units", {"units": units, "needed": needed, "unit": unit, "least": least})
 
 
-def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> str | None:
-    """Return a sentence if no p-value of a family can be small enough when whole runs are permuted between systems.
+def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> Message | None:
+    """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
 
-    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True)[:43]
-    'With 3 and 3 runs no p-value can be below 0'
+    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
+    {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
-        runs: Of each system, at least two systems.
-        family: The number of pairs.
+        runs: Of each system, two systems at least.
+        family: How many pairs there are.
         correction: Its name.
         alpha: The level of significance.
         two_sided: Whether the tests are.
@@ -298,7 +299,7 @@ def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float
     most, second = sorted(runs, reverse=True)[:2]
     least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
     enough = 1 / least >= draws_needed(np.full(family, np.nan), correction, alpha) + 1
-    return None if enough else _explain_hopelessness(f"{most} and {second} runs", least)
+    return None if enough else Message("too-few-runs", {"runs_a": most, "runs_b": second, "least": least})
 
 
 def resamples_err(units: float, pairs: int, alpha: float) -> float:
@@ -319,10 +320,6 @@ def resamples_err(units: float, pairs: int, alpha: float) -> float:
 
     return float(pairs * 2 * stdtr(max(1.0, units - 1), float(ndtri(alpha / (2 * pairs)))))
 
-
-def _explain_hopelessness(with_: str, least: float, remedy: str = "") -> str:
-    return (f"With {with_} no p-value can be below {least:g}, so no difference can be significant here{remedy}. It "
-            "says nothing about the systems.")
 
 
 def partial_conjunctions(p: Floats, combination: Combination) -> Floats:
@@ -428,7 +425,7 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
     a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
 
     def recentre() -> Iterator[Floats]:
-        scores = resampled_scores(matrix, settings)
+        scores = score_resamples(matrix, settings)
         size = max(1, _VALUES // max(1, len(a)))
         for at in range(0, len(scores), size):
             part = scores[at:at + size]
@@ -437,12 +434,12 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
     difference = matrix.difference(matrix.observed[a], matrix.observed[b])
     tolerance = np.nan_to_num(tolerances(matrix, a, b))
     if kind == "permutation" and isinstance(matrix, PairMatrix):
-        difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
+        difference = np.array([compute_unswapped(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
-        blocks = swapped_differences(matrix, pairs, settings, partial(_extremities, sides))
+        blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
         swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
-        blocks = swapped_sums(matrix.statistics, settings, swapped)
+        blocks = sum_swaps(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
     return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)

@@ -35,10 +35,10 @@ from registry.significance import (
     ResponsePermutation,
     Settings,
 )
-from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.judges import n_telling
-from registry.significance.cautions.weak_null import FEW_SKEWED
+from registry.significance.diagnostics.assumptions import FEW, is_categorical, misuses
+from registry.significance.diagnostics.exchangeability import FEW_SKEWED
+from registry.significance.diagnostics.judges import n_telling
 from registry.significance.effects import normality
 from registry.significance.multiple import too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED
@@ -127,7 +127,7 @@ def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     if reason := test.refusal(matrix):
         return Verdict("refused", reason)
     if warnings := misuses(test, matrix):
-        return Verdict("warning", "; ".join(warnings))
+        return Verdict("warning", "; ".join(map(str, warnings)))
     return Verdict("valid", test.assumes)
 
 
@@ -286,5 +286,6 @@ def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[
         return []
     two_sided = not has_one_sided(case.board.members, settings)
     needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=two_sided)
-    unit = settings.unit or "item"
-    return [too_few_units(matrix.n_units, needed, unit, two_sided=two_sided)] if matrix.n_units < needed else []
+    if matrix.n_units >= needed:
+        return []
+    return [too_few_units(matrix.n_units, needed, settings.unit or "item", two_sided=two_sided).sentence]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.messages import Message
 from registry.significance.rank_sets import Influences, winner_of
 from registry.studies.study import Row
 
@@ -13,7 +13,7 @@ _MANY_UNITS = 200  # of about equal weight, from which on the winner's interval 
 _SKEWED = 0.015  # the squared skewness over the units from which on it is not: some 50 units that are wrong
 
 
-def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
+def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Message]]:
     """The best one's score with both intervals, and why to doubt them."""
     influences = Influences.of(board.matrix)
     found = winner_of(influences, alpha)
@@ -29,18 +29,16 @@ def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
     return [row], [*_doubts_of_winner(influences, found.system)]
 
 
-def _doubts_of_winner(influences: Influences, best: int) -> Iterator[str]:
+def _doubts_of_winner(influences: Influences, best: int) -> Iterator[Message]:
     """Where the best one's error is not known well enough, as it is of few units, or of a system that hardly ever errs.
 
     A score that is high by luck has a small error then, and its interval is too short where the truth is.
     """
     if influences.n_units < _MANY_UNITS:
-        yield (f"{counted(influences.n_units, 'unit')}: the winner's corrected interval was seen to hold from "
-               f"{_MANY_UNITS} of about equal weight on")
+        yield Message("winner-few-units", {"units": influences.n_units, "least": _MANY_UNITS})
     of = influences.of_units[:, best]
     if (of**3).sum() < 0 and (of**3).sum() ** 2 > _SKEWED * (of**2).sum() ** 3:
-        yield ("the best one loses most of what it loses in few units, and its error is hardly known: the winner's "
-               "corrected interval is too high; take more units")
+        yield Message("winner-skewed")
 
 
 def said_of_winner(winner: list[Row]) -> Iterator[str]:

@@ -16,9 +16,23 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.errors import InputError, counted
-from registry.judged import FEW_LABELLED, LABELLED, error_of, estimate, influences, is_random
+from registry.judged import (
+    FEW_LABELLED,
+    ITEMS,
+    JUDGE,
+    LABELLED,
+    SLOPE_WEIGHT,
+    WEIGHT,
+    WEIGHTED_HUMAN,
+    WEIGHTED_JUDGE,
+    error_of,
+    estimate,
+    influences,
+    is_random,
+)
+from registry.messages import Message
 from registry.metrics import JudgedMean
-from registry.significance.cautions.judges import RARE, hangs_on_few_errors, judged_items
+from registry.significance.diagnostics.judges import hangs_on_few_errors, judged_items
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
@@ -95,7 +109,7 @@ def corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, al
 
 def _biases(scored: Floats, units: Ints | None) -> list[Row]:
     """How far the judge agrees with people on what both looked at, by system, [systems, items, columns]."""
-    w, above = scored[:, :, 6], scored[:, :, 8] - scored[:, :, 7]
+    w, above = scored[:, :, WEIGHT], scored[:, :, WEIGHTED_JUDGE] - scored[:, :, WEIGHTED_HUMAN]
     weight = w.sum(axis=1)
     bias = above.sum(axis=1) / weight
     moved = (above - bias[:, None] * w) / weight[:, None]
@@ -113,34 +127,30 @@ def _biases(scored: Floats, units: Ints | None) -> list[Row]:
 def _correlation(statistics: Floats) -> float:
     """Pearson's r of the judge's and people's scores, weighted as the items were drawn."""
     both = statistics[statistics[:, LABELLED] > 0]
-    w, (x, y) = both[:, 6], (both[:, n] / both[:, 6] for n in (7, 8))
+    w, (x, y) = both[:, WEIGHT], (both[:, n] / both[:, WEIGHT] for n in (WEIGHTED_HUMAN, WEIGHTED_JUDGE))
     x, y = (of - (w * of).sum() / w.sum() for of in (x, y))
     spread = math.sqrt(float((w * x * x).sum() * (w * y * y).sum()))
     return float((w * x * y).sum()) / spread if spread else math.nan
 
 
-def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[str]:
-    """Whom the judge favours, where items are no sample, where they are few, and where the judge hardly ever errs."""
+def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[Message]:
+    """Warn of favoured systems, of items that are no sample or few, and of a judge that hardly ever errs."""
     alpha, matrix = case.request.significance.alpha, case.board.matrix
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
     if told := [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]:
-        yield (f"the judge does not treat all systems alike: beyond what it gives to all it favours, or where negative "
-               f"disfavours, {', '.join(told)}; do not rank by its scores alone")
+        yield Message("judge-favours-systems", {"systems": told})
     yield from _no_sample(scored, names, matrix.units)
-    least = min(row["labelled"] for row in rows)
-    if least < FEW_LABELLED:
-        yield (f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, "
-               "and p-values are too small")
+    if (least := min(row["labelled"] for row in rows)) < FEW_LABELLED:
+        yield Message("few-judged-items", {"items": int(least), "least": FEW_LABELLED})
     if told := [name for name, of in zip(names, scored, strict=True) if hangs_on_few_errors(of, items)]:
-        yield f"of {', '.join(told)} {RARE}"
+        yield Message("few-judge-errors-systems", {"systems": ", ".join(told)})
 
 
-def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[str]:
-    """Systems of which the judge's mean is otherwise over what people looked at than chance would have it."""
+def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[Message]:
+    """Warn of systems whose judged items differ from the rest by more than chance, in the judge's mean."""
     found = [name for name, of in zip(names, scored, strict=True)
              if not of[:, LABELLED].all() and _chance_as_sample(of, units) < _UNLIKELY / len(names)]
-    return [f"of {', '.join(found)} people looked at items that the judge scores otherwise than the rest, which is "
-            "hardly chance: the items are no sample as declared, and corrected scores can be wrong"] if found else []
+    return [Message("judged-not-sample", {"systems": ", ".join(found)})] if found else []
 
 
 def _chance_as_sample(of: Floats, units: Ints | None) -> float:
@@ -151,11 +161,12 @@ def _chance_as_sample(of: Floats, units: Ints | None) -> float:
     clusters the variance is no less than it is seen to be.
     """
     items, judge, _, _, _, labelled, w, _, w_judge = of.sum(axis=0)[:9]
-    above = of[:, 1] - of[:, 0] * judge / items
-    weights = 1.0 if is_random(of) else of[:, 2] + 1
-    variance = (above**2).mean() / labelled if is_random(of) else (of[:, 2] * above**2).sum() / w**2
+    above = of[:, JUDGE] - of[:, ITEMS] * judge / items
+    weights = 1.0 if is_random(of) else of[:, SLOPE_WEIGHT] + 1
+    variance = (above**2).mean() / labelled if is_random(of) else (of[:, SLOPE_WEIGHT] * above**2).sum() / w**2
     if units is not None:
-        variance = max(variance, error_of((of[:, 8] - w_judge / w * of[:, 6]) / w - above / items, units) ** 2)
+        moved = (of[:, WEIGHTED_JUDGE] - w_judge / w * of[:, WEIGHT]) / w - above / items
+        variance = max(variance, error_of(moved, units) ** 2)
     off = abs(w_judge / w - judge / items)
     if not off:
         return 1.0

@@ -22,8 +22,9 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
+from registry.messages import Message
 from registry.significance import PairResult
-from registry.significance.assumptions import one_sided_misuses
+from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.histories import NewBests, Shown, ladder, ladder_by_errors, new_bests, new_bests_by_ladder
 from registry.significance.rank_sets import Influences
 from registry.store import catalog
@@ -206,11 +207,10 @@ class _History:
         of, places = self._influences, [self.members[n], self.members[before]]
         return math.sqrt(float(of.centred_squares[places[0], places[1]] + of.runs[places].sum()))
 
-    def left_out(self) -> Iterator[str]:
-        """Say that some are."""
+    def left_out(self) -> Iterator[Message]:
+        """Return a message if some are."""
         if n := int(self.is_left_out.sum()):
-            yield (f"{counted(n, 'submission is', 'submissions are')} withdrawn, or not scored by today's gold, and "
-                   "left out; their parts of alpha stay spent")
+            yield Message("submissions-left-out", {"submissions": n})
 
     def rows(self, found: NewBests, shown: Shown | None) -> Iterator[Row]:
         """A row for each that is not left out."""
@@ -258,10 +258,10 @@ def _with_history(connection: Connection, subject: BoardSubject, step: float) ->
                              subject.request, order, step)
 
 
-def _too_few_draws(rows: list[Row]) -> Iterator[str]:
-    """Say where no p-value could be as small as its level."""
+def _too_few_draws(rows: list[Row]) -> Iterator[Message]:
+    """Warn of p-values that cannot be as small as their levels."""
     barred = [row for row in rows if row["resamples"] and not math.isnan(row["log10_level"])
               and -math.log10(row["resamples"] + 1) > row["log10_level"]]
     if barred:
-        yield (f"{counted(len(barred), 'p-value')} of random draws cannot be as small as the level, which is "
-               f"10^{min(row['log10_level'] for row in barred):.1f}; give more --resamples, or an exact --test")
+        yield Message("resamples-above-level", {
+            "p_values": len(barred), "log10_level": float(min(row["log10_level"] for row in barred))})

@@ -14,14 +14,15 @@ from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
-from registry.significance.rank_cautions import rank_cautions
+from registry.messages import Message
+from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.rank_sets import RANK_DRAWS, rank_sets
 from registry.significance.ranks import rank_frequencies
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
-    resampled_scores,
     resampling_refusal,
+    score_resamples,
 )
 from registry.store.catalog import TaskRow
 
@@ -37,7 +38,7 @@ def score_intervals(connection: Connection, task_row: TaskRow, request: Request,
     for board in _boards(connection, task_row, request, board_name):
         if not why_not(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
-            scores = resampled_scores(board.matrix.of_systems(chosen).by_unit, request.settings)
+            scores = score_resamples(board.matrix.of_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
             found |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
     return found
@@ -58,13 +59,13 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
     total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
         of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
-        drawn = resampled_scores(board.matrix.by_unit, replace(
+        drawn = score_resamples(board.matrix.by_unit, replace(
             request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
         total += drawn[:, list(of_board)]
     return total / len(boards)
 
 
-def why_not(board: Board) -> str | None:
+def why_not(board: Board) -> str | Message | None:
     """Say why a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on items of their own"
@@ -79,7 +80,7 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
     """
     found: dict[str, Floats] = {}
     for board, ranked in _ranked(connection, task_row, request, board_name):
-        resampled = resampled_scores(board.matrix.by_unit, request.settings)
+        resampled = score_resamples(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
@@ -87,21 +88,21 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
 
 
 def simultaneous_ranks(connection: Connection, task_row: TaskRow,
-                       request: Request) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+                       request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
     """The least and the last place that every ranked submission may have, [2], all at once, by both names.
 
     Beside them, by the board's name, what speaks against these ranks.
     """
     found: dict[str, Floats] = {}
-    cautions: dict[str, list[str]] = {}
+    warnings: dict[str, list[Message]] = {}
     settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
     for board, ranked in _ranked(connection, task_row, request):
         matrix = board.matrix.by_unit.of_systems(ranked)
-        cautions[board.key.name] = rank_cautions(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
+        warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
         sets = rank_sets(matrix, settings, alpha=alpha)
         found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
                   for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
-    return found, cautions
+    return found, warnings
 
 
 def _ranked(connection: Connection, task_row: TaskRow, request: Request,

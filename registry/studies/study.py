@@ -11,7 +11,7 @@ import json
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
@@ -19,7 +19,8 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError
 from registry.evaluation.comparing.settings import Request
-from registry.identity import canonical_json
+from registry.identity import canonical_json, plain_value
+from registry.messages import Message, Messages, message
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
 from registry.store.catalog import TaskRow
@@ -80,7 +81,19 @@ class Finding:
 
     tables: dict[str, list[Row]]
     reading: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
+
+    def dump(self) -> str:
+        """Return what the database stores; tables and keys stay in their order."""
+        return json.dumps(plain_value(asdict(self)), ensure_ascii=False)
+
+    @classmethod
+    def load(cls, stored: str) -> Finding:
+        """Return what was stored, with the messages of rows as messages."""
+        found = json.loads(stored)
+        for row in (row for rows in found["tables"].values() for row in rows if "messages" in row):
+            row["messages"] = Messages(map(message, row["messages"]))
+        return cls(found["tables"], found["reading"], list(map(message, found["warnings"])))
 
 
 @dataclass(eq=False)
@@ -195,7 +208,7 @@ class Study(Value):
             InputError: It cannot be made of what there is.
         """
 
-    def doubts(self, case: Any) -> list[str]:  # noqa: ARG002
+    def doubts(self, case: Any) -> list[Message]:  # noqa: ARG002
         """What may be wrong that is known before the work; it is among the warnings of what is found too.
 
         Raises:
@@ -215,6 +228,6 @@ class Study(Value):
         """The figure that is drawn if none is named."""
         return self.figures[0]
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[str]:  # noqa: ARG002
+    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
         """What a reader of one of its tables must be warned of."""
         return finding.warnings

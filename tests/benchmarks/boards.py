@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import Task
+from registry.boards.snapshot import TaskAbout, TaskBoards
+from registry.manifest.spec import Task
 from registry.reports.page import page
 from tests import chromium
 from tests.benchmarks.figures import Figure

@@ -80,7 +80,7 @@ def test_options_of_a_long_command_are_in_groups():
     (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
     (("board", "--zzz"), "'registry board -h'"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
-    (("run",), "`registry new TASK --from"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
+    (("run",), "`registry new TASK --gold"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):
     assert said in registry(*typed, exit_code=2).stderr.replace("root ", "registry ")
 
@@ -89,7 +89,7 @@ def test_where_there_is_nothing_yet_the_next_step_is_told(registry, task):
     told = registry(exit_code=2).stderr.splitlines()
     assert len(told) == 3
     assert "`registry quick" in told[1]
-    assert registry("board", exit_code=3).stderr.endswith("; `registry quick GOLD SYSTEM...` needs none\n")
+    assert registry("board", exit_code=3).stderr.endswith("; `registry quick --gold GOLD SYSTEM...` needs none\n")
     task.write()
     assert "`registry run task/task.toml`" in registry(exit_code=2).stderr
     assert "`registry run task/task.toml`" in registry("board", exit_code=3).stderr

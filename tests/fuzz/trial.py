@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from registry.columns import JoinedColumns, as_columns
 from registry.errors import InputError
-from registry.evaluation.ingest.diagnosis import Diagnosis
 from registry.evaluation.ingest.fit import Policies, find_disagreements, join
+from registry.evaluation.ingest.problems import Diagnosis
 from registry.identity import canonical_json
 from registry.missing import MissingPolicy
 from registry.readers import Document, Problems

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, Standing
+from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
+from registry.messages import NO_MESSAGES
+from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
@@ -17,9 +18,12 @@ HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u20
 def decided(pairs):
     """Single decisions as columns."""
     pairs = list(pairs)
+    columns = {key: np.empty(len(pairs), dtype=object) for key in PAIR_KEYS}  # `np.array` would unfold messages
+    for n, of in enumerate(pairs):
+        for key, column in columns.items():
+            column[n] = of.row[key]
     return Decisions(*(np.array([getattr(of, side) for of in pairs], dtype=np.int64) for side in "ab"), {
-        key: np.ma.MaskedArray(np.array([of.row[key] for of in pairs], dtype=object), [
-            of.row[key] is None for of in pairs]) for key in PAIR_KEYS})
+        key: np.ma.MaskedArray(column, [value is None for value in column]) for key, column in columns.items()})
 
 
 def changed(board, change):
@@ -41,7 +45,7 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         "score_a": scores[a], "score_b": scores[b], "significant": significant(a, b),
         "difference": (scores[a] or 0) - (scores[b] or 0),
         "ci_low": None, "ci_high": None, "p_value": 0.01, "p_adjusted": 0.04, "n_discordant": b - a, "method": "exact",
-        "resolved": True, "note": None, "same_team": False}) for a, b in combinations(range(len(names)), 2))
+        "resolved": True, "messages": NO_MESSAGES, "same_team": False}) for a, b in combinations(range(len(names)), 2))
     settings = SimpleNamespace(
         confidence=0.95, alpha=0.05, correction="holm", test="permutation", alternative="two-sided", unit="item",
         runs="fixed", resamples=1000, seed=1, n_items=100, n_units=100, n_systems=len(names),

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from registry.errors import InputError, ManifestError, RegistryError
 from registry.evaluation.checking.task_pack import expected_documents, expected_items
-from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.declared import Declared, LastDocument, declared
+from registry.evaluation.ingest.fit import content_digest
 from registry.evaluation.ingest.problems import Collector, Problem, read_submission
 from registry.evaluation.ingest.remarks import FEW, describe_copy, find_equal_files, find_gold_warnings
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.scoring.item_statistics import compute_statistics
+from registry.evaluation.scoring.measure import compute_statistics
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.plan import Plan
@@ -133,7 +133,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
             if not checked.exit_code:
                 request = declared_request(ingest.row, execution=execution)
                 vetted = vet(session.connection, ingest.row, request)
-                checked.warnings += vetted.warnings
+                checked.warnings += map(str, vetted.warnings)
                 for refusal in vetted.refusals:
                     checked.refuse(refusal)
                 checked.plan = None if vetted.refusals else plan(session.connection, vetted, request)

@@ -11,10 +11,9 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.evaluation.ingest.answer_ids import Responses
-from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
-from registry.evaluation.ingest.fit import FittedFile, Policies
+from registry.evaluation.ingest.fit import FittedFile, Policies, content_digest
 from registry.evaluation.ingest.problems import read_submission
 from registry.evaluation.ingest.remarks import FEW, describe_copy, find_equal_files
 from registry.identity import canonical_json
@@ -110,7 +109,8 @@ def add_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Re
     runs = [file.joined for file in files]
     ingest.parsed.keep_answers(scoring_id, runs)
     ingest.ledger.add_rows(models.remark, [
-        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "code": remark.message.code,
+         "parameters": canonical_json(remark.message.parameters)}
         for replicate, file in enumerate(files) for remark in file.remarks])
     if type(reader).answer_set is Reader.answer_set and reader.gives != "label":
         return  # labels are their own answers, others have none

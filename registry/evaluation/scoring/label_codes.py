@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from registry.arrays import Floats
 from registry.errors import InputError, counted
-from registry.evaluation.scoring.label_numbers import MOST, LabelNumbers
+from registry.evaluation.scoring.measure import MOST, LabelNumbers
 from registry.metrics.confusion import NO_LABEL, label_code
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow

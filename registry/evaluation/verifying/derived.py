@@ -22,9 +22,7 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.evaluation.ingest.submissions import add_files
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.evaluation.scoring.rescored import digest_by
-from registry.evaluation.scoring.score import Pending, score_wanted
-from registry.evaluation.scoring.workers import Wanted
+from registry.evaluation.scoring.score import Pending, Wanted, digest_by, score_wanted
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.identity import SALTED, canonical_json
 from registry.metrics import METRICS, Metric
@@ -44,7 +42,7 @@ _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
-         "remark": ("scoring_id", "replicate", "category", "message")}
+         "remark": ("scoring_id", "replicate", "category", "code", "parameters")}
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:

@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import clipped, counted
-from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest, kept_gold
+from registry.evaluation.ingest.fit import content_digest
 from registry.evaluation.ingest.gold import gold_digest
-from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
+from registry.evaluation.scoring.score import ACTION, Rung, rungs, shown_after
 from registry.evaluation.submissions.purge import tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json

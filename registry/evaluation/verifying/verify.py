@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.derived import SCORE_TABLES as OF_RESULTS
+from registry.evaluation.verifying.derived import RESULT_TABLES as OF_RESULTS
 from registry.evaluation.verifying.derived import SCORE_TABLES as OF_SCORES
 from registry.evaluation.verifying.derived import (
     compare_results,

@@ -17,9 +17,10 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import step_of
-from registry.judged import LABELLED, Estimate, corrected, estimate
+from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
+from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
-from registry.significance.cautions.judges import judged_items
+from registry.significance.diagnostics.judges import judged_items
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import JudgedItems, Matrix, StatisticMatrix
 from registry.significance.pairwise.base import PairTest
@@ -67,7 +68,7 @@ class PredictionPowered(PairTest):
         """Hold each difference against its error, or against what it is in resamples."""
         items = judged_items(pairs.matrix)
         if self.variant == "bootstrap":
-            return Tails.joined(len(pairs), _resampled(pairs, items, settings))
+            return Tails.join(len(pairs), _resampled(pairs, items, settings))
         return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
@@ -89,9 +90,9 @@ class PredictionPowered(PairTest):
     def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
         of = _Mean.of(apart, items, normal=self.variant == "normal")
         if of.looked < _FEWEST:
-            return Tail(math.nan, "asymptotic", note=_TOO_FEW)
+            return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
         if not of.error:
-            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
         z, alternative = of.score / of.error, settings.alternative
         log_p = (log_normal_p(z, alternative) if math.isinf(of.degrees) else log_t_p(z, of.degrees, alternative))
         reach = of.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * of.error
@@ -140,7 +141,7 @@ def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> 
         chosen = slice(at, at + some)
         part = pairs[chosen]
         apart = np.stack([items.apart(*o.pair) for o in part], axis=1)
-        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), (0, 2, LABELLED, 6, 9))  # nothing of judge and people
+        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), WITHOUT_SCORES)  # nothing of judge and people
         steps = np.rint(np.concatenate([apart, even], axis=1) / step)
         matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]

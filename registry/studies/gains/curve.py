@@ -13,6 +13,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.errors import counted
+from registry.messages import Message
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.gains.pair_gains import all_gains, bootstrap_warnings, left_out, no_gains, pair_rows, values_of
 from registry.studies.study import Finding, Row, option
@@ -42,7 +43,7 @@ class Curve(BoardStudy):
         """
         alpha = case.request.significance.alpha
         pairs: list[Row] = []
-        warnings: list[str] = []
+        warnings: list[Message] = []
         for board in case.boards:
             values = values_of(case, board, self.by)
             gains = all_gains(board.matrix, case.settings, alpha)

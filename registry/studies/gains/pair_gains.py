@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.errors import InputError, UnknownNameError, counted
+from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.identity import plain_value
+from registry.messages import Message
 from registry.significance import Bootstrap, Matrix, Settings
-from registry.significance.assumptions import one_sided_misuses
+from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.studies.board_study import Case, called
 from registry.studies.study import Row
 
@@ -113,14 +114,14 @@ def no_gains(boards: Iterable[Board]) -> InputError:
     return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
 
 
-def left_out(matrix: Matrix, gains: Gains) -> list[str]:
+def left_out(matrix: Matrix, gains: Gains) -> list[Message]:
     """Say how many pairs of a board have a gain, but no p-value."""
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
-    return [f"{counted(n, 'pair is', 'pairs are')} left out: resampling cannot test {_UNTESTABLE}"] if n else []
+    return [Message("pairs-left-out", {"n": n})] if n else []
 
 
-def bootstrap_warnings(matrix: Matrix) -> list[str]:
+def bootstrap_warnings(matrix: Matrix) -> list[Message]:
     """What a reader of the bootstrap's one-sided p-values must be warned of."""
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 

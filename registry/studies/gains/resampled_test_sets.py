@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from registry.errors import InputError
+from registry.messages import Message
 from registry.significance import Matrix, Settings
 from registry.studies.gains.pair_gains import Gains, Places, all_gains, bootstrap_warnings, by_unit
 
@@ -45,9 +46,9 @@ def of_sets(matrix: Matrix, sets: Places) -> Matrix:
         runs[units] for units in sets for runs in matrix.runs))
 
 
-def warnings_of_sets(matrix: Matrix, units: Places) -> list[str]:
+def warnings_of_sets(matrix: Matrix, units: Places) -> list[Message]:
     """What a reader of p-values on test sets like the one of these units of a board's matrix must be warned of."""
-    strata = [] if matrix.strata is None else ["strata are left out: test sets are taken from all units"]
+    strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*bootstrap_warnings(of_sets(drawable(matrix), units[None])), *strata]
 
 

@@ -14,6 +14,7 @@ from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, salt_digest, short
+from registry.messages import Message
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -108,10 +109,10 @@ class NBest(Study):
         systems = {row["submission"] for row in finding.tables.get("curves", [])}
         return "significance" if len(systems) == 2 else "precision"
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[str]:
+    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:
         """What was found, and that one system makes no pair."""
         alone = shown != "curves" and not finding.tables.get("pairs", [True])
-        return [*finding.warnings, *(["one system makes no pair; --show curves shows its lists"] if alone else [])]
+        return [*finding.warnings, *([Message("one-list")] if alone else [])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,7 @@ def significant_at(contest: Contest) -> str:
     return ", ".join(runs)
 
 
-def _coarse(found: Sequence[Variation]) -> Iterator[str]:
+def _coarse(found: Sequence[Variation]) -> Iterator[Message]:
     """Warn where precisions go by such large steps that Kolmogorov's test sees that they are not normal.
 
     The distribution function then jumps by up to 0.4 / s at once, with s the binomial deviation of the number of right
@@ -203,17 +204,15 @@ def _coarse(found: Sequence[Variation]) -> Iterator[str]:
     """
     told = [of.system for of in found if of.repetitions > _FINE * of.accepted * of.precision * (1 - of.precision)]
     if told:
-        yield (f"of {', '.join(told)} too few candidates are accepted for Kolmogorov's test, which takes precisions "
-               "for normal: look at the variance and at the repetitions outside, or accept more")
+        yield Message("coarse-precisions", {"systems": ", ".join(told)})
 
 
-def _unequal_sizes(lists: Evaluation) -> Iterator[str]:
+def _unequal_sizes(lists: Evaluation) -> Iterator[Message]:
     """Warn where two systems' acceptance sets differ in size at one cut-off (Evert 2004, footnote 13)."""
     sizes = [(int(n), [int(curve.accepted[k]) for curve in lists.curves]) for k, n in enumerate(lists.curves[0].n)]
     unequal = [(max(of) / max(min(of), 1), n, of) for n, of in sizes if len(set(of)) > 1]
     if unequal:
         _, n, of = max(unequal)
         largest, smallest = (lists.curves[of.index(size)].system for size in (max(of), min(of)))
-        yield (f"acceptance sets differ in size at {len(unequal)} of {len(sizes)} cut-offs, most at n = {n} "
-               f"({largest} accepts {max(of)}, {smallest} {min(of)}); precision alone does not compare such sets "
-               "fairly (Evert 2004, footnote 13)")
+        yield Message("unequal-lists", {"cut_offs": len(unequal), "of_cut_offs": len(sizes), "n": n, "larger": largest,
+                                        "accepts": max(of), "smaller": smallest, "fewer": min(of)})

@@ -10,8 +10,9 @@ from sqlalchemy import Connection
 
 from registry.arrays import Ints
 from registry.errors import InputError, UnknownNameError
+from registry.messages import Message
 from registry.metrics.sets import tie_order
-from registry.significance.assumptions import shared_items
+from registry.significance.diagnostics.assumptions import shared_candidates
 from registry.significance.pairwise.independent import same_items
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
@@ -38,7 +39,7 @@ class RankedTestSet:
     items: Ints
     submissions: tuple[str, ...]
     gold: GoldRevisionRow
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
     def repetition(self, connection: Connection, attribute: str) -> Ints:
         """The number of every candidate's value of an attribute of its item, [candidates].
@@ -99,9 +100,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     order = tie_order(seed, (answers.names[n] for n in kept))
     ranked = Ranked(tuple(called([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
-    warning = shared_items(items)
-    if warning is not None:
-        warning += "; intervals of precision take candidates for independent, too, and can be too narrow"
+    warning = shared_candidates(items, has_intervals=True)
     gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     submissions = tuple(f"{of.team}/{of.system}@{of.version}" for of in (members[n] for n in chosen))
     return RankedTestSet(name, ranked, items, submissions, gold,

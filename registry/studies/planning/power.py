@@ -17,14 +17,15 @@ from typing import ClassVar
 import numpy as np
 
 from registry.errors import InputError, counted
+from registry.messages import Message
 from registry.significance import Bootstrap
-from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.evidence import SystemPairs, board_warnings
-from registry.significance.cautions.weak_null import skewed
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.matrix import Matrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
-from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row, option
@@ -128,11 +129,11 @@ class Power(BoardStudy):
         Raises:
             InputError: Units cannot be resampled or are answers, or runs are random.
         """
-        matrix = sharing_resamples(case.board.matrix.by_unit, case.settings)
+        matrix = share_resamples(case.board.matrix.by_unit, case.settings)
         if matrix.answers_to is not None:
             raise InputError("the power is that of tests of items, not of their answers: take --unit item")
         if reason := resampling_refusal(matrix):
-            raise InputError(reason)
+            raise InputError(str(reason))
         if matrix.runs is not None:
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
         names = called(case.board.members)
@@ -150,12 +151,12 @@ class Power(BoardStudy):
                        [*(self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else ()),
                         *(_of_skewed(matrix) if any(one.test == "t" for one in planned) else ())])
 
-    def _warnings(self, case: Case, matrix: Matrix) -> list[str]:
+    def _warnings(self, case: Case, matrix: Matrix) -> list[Message]:
         """What a reader of powers that rest on draws must be warned of."""
         alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
         few = [] if alpha * resamples >= _BEYOND else [
-            f"only {alpha * resamples:.2g} of {resamples} resamples lie beyond the level {alpha:.2g}, so where it "
-            f"begins is uncertain: take --resamples {math.ceil(_BEYOND / alpha)} or more"]
+            Message("few-resamples-beyond", {"beyond": alpha * resamples, "resamples": resamples, "level": alpha,
+                                             "needed": math.ceil(_BEYOND / alpha)})]
         return [*misuses(Bootstrap(), matrix), *few]
 
     def rows(self, planned: _Planned) -> list[Row]:
@@ -223,11 +224,10 @@ class _Planned:
         return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
 
 
-def _of_skewed(matrix: Matrix) -> list[str]:
+def _of_skewed(matrix: Matrix) -> list[Message]:
     """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
-    cautions = skewed(SystemPairs.every(matrix), one_sided=True)
-    return board_warnings(cautions, matrix.statistics.shape[1], "differences are too skewed for so few units, whose "
-                          "means are not normal: powers are off by points, and type S errors by several times")
+    warnings = skewed(SystemPairs.every(matrix), one_sided=True)
+    return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
 
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:
@@ -240,7 +240,7 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
             return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
-    resampled = resampled_scores(o.matrix, case.settings)
+    resampled = score_resamples(o.matrix, case.settings)
     moves = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
     moves = moves[~np.isnan(moves)]
     return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None

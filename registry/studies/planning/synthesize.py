@@ -18,8 +18,7 @@ from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import declared_request
-from registry.manifest.folder import TaskFolder
-from registry.manifest.write import json_lines
+from registry.manifest.folder import TaskFolder, json_lines
 from registry.significance import PairMatrix
 from registry.significance.matrix import additive
 from registry.significance.power import draw_correct

@@ -19,10 +19,11 @@ from registry.errors import counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
 from registry.evaluation.comparing.settings import Request
+from registry.messages import Message
 from registry.significance import CORRECTIONS, PairTest, StatisticMatrix, rank
-from registry.significance.assumptions import misuses
 from registry.significance.base import PairResult
 from registry.significance.correlations import PairMatrix
+from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.matrix import Resampled
 from registry.significance.multiple import STEP_DOWN, adjust
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles
@@ -34,7 +35,7 @@ from registry.studies.study import Finding, Row
 from registry.studies.suites.sets import doubts_of_sets, in_all, stacked
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
-              "p_low", "p_high", "note")
+              "p_low", "p_high", "messages")
 
 _ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
 
@@ -171,7 +172,7 @@ class _Averaging:
                 f"{100 * settings.alpha:g} %): with other items of these test sets. Of other test sets nothing is "
                 "said; `registry study suite` does."]
 
-    def _doubts(self) -> list[str]:
+    def _doubts(self) -> list[Message]:
         """What speaks against the test on any of the test sets, as it does against that of their average."""
         return doubts_of_sets(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
 
@@ -197,8 +198,8 @@ class _Averaging:
             return "whole runs are not swapped across test sets"
         if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
             return reason
-        if reason := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
-            return reason
+        if few := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
+            return str(few)
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:

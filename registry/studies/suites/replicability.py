@@ -17,7 +17,7 @@ from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.identity import plain_value
-from registry.significance.assumptions import one_sided_misuses
+from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.multiple import adjust, k_hat, listed, partial_conjunctions
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row, option

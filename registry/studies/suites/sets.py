@@ -12,6 +12,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.evaluation.comparing.board_statistics import Board
+from registry.messages import Message
 from registry.significance import StatisticMatrix
 from registry.significance.matrix import Matrix, Score, additive
 
@@ -55,16 +56,17 @@ def stacked(boards: Sequence[Board], places: Sequence[Sequence[int]],
 
 
 def doubts_of_sets(boards: Sequence[Board], names: Sequence[str],
-                   doubts: Callable[[Matrix], Iterable[str]]) -> list[str]:
-    """List what is said of any board, with the test sets of which it is, unless it is said of all.
+                   doubts: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
+    """List the warnings of boards, with the test sets that each is about unless it is about all.
 
     Args:
         boards: Of several test sets.
-        names: What these are called.
-        doubts: What is said of a board's matrix, by unit.
+        names: The names of the test sets.
+        doubts: Returns the warnings about a board's matrix, by unit.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[Message, list[str]] = {}
     for name, board in zip(names, boards, strict=True):
-        for said in doubts(board.matrix.by_unit):
-            found.setdefault(said, []).append(name)
-    return [said if len(of) == len(names) else f"{', '.join(of)}: {said}" for said, of in found.items()]
+        for warning in doubts(board.matrix.by_unit):
+            found.setdefault(warning, []).append(name)
+    return [warning if len(of) == len(names) else warning.with_parameters(test_sets=of)
+            for warning, of in found.items()]

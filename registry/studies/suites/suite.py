@@ -19,10 +19,11 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.messages import Message
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.weak_null import even_units
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.exchangeability import even_units
+from registry.significance.diagnostics.rare_outcomes import rare_classes
 from registry.significance.matrix import Matrix
 from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampling.scores import resampling_refusal
@@ -116,7 +117,7 @@ def _matrix(boards: Sequence[Board], places: list[list[int]], weights: tuple[flo
     strata = np.repeat(np.arange(len(boards)), [board.matrix.n_units for board in boards])
     matrix = replace(stacked(boards, places, weights), strata=strata)
     if reason := resampling_refusal(matrix):
-        raise InputError(reason)
+        raise InputError(str(reason))
     return matrix
 
 
@@ -140,14 +141,14 @@ def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
     return {f"{of}_low": low, f"{of}_high": high, f"{of}_may_be_best": best}
 
 
-def _doubts(boards: Sequence[Board]) -> list[str]:
+def _doubts(boards: Sequence[Board]) -> list[Message]:
     rare = doubts_of_sets(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
     least = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
-           f"{'' if board.matrix.n_units < least else f', no more than {even:.1f} of equal weight'})"
+           f"{'' if board.matrix.n_units < least else f', effective sample size {even:.1f}'})"
            for board in boards if (even := even_units(board.matrix)) < least]
-    return [*([f"few units in {', '.join(few)}: ranks with other items may not hold"] if few else []), *rare]
+    return [*([Message("few-units-in-sets", {"sets": ", ".join(few)})] if few else []), *rare]
 
 
-def _of_rare_classes(matrix: Matrix) -> list[str]:
-    return [caution.said for caution in rare_classes(SystemPairs.every(matrix)) if caution.where.any()]
+def _of_rare_classes(matrix: Matrix) -> list[Message]:
+    return [warning.message for warning in rare_classes(SystemPairs.every(matrix)) if warning.where.any()]

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.distributions import tango_interval, tango_statistic
 from registry.significance.effects import equivalence
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 from tests.significance.effects.observed_effects import observe, of_counts, of_scores, z_by_likelihood
 from tests.significance.matrices import matrix, of_labels
 
@@ -32,7 +32,7 @@ def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
         return
     if np.ptp(a - b) == 0:
         assert math.isnan(found.p_value)
-        assert found.note
+        assert found.messages
         return
     assert (found.test, found.method) == ("t", "asymptotic")
     assert found.p_value == pytest.approx(ttost_paired(a, b, -margin, margin)[0], rel=1e-9)
@@ -150,7 +150,7 @@ def test_undefined_resamples_are_beyond_either_end():
     a[:7] = [(n, 9) for n in rng.integers(3, 9, 7)]
     o = observe(precision(a, np.stack([rng.integers(0, 4, 40), np.full(40, 4)], axis=1)))
     asked = Settings(resamples=20_000, seed=2)
-    scores = resampled_scores(o.matrix, asked)
+    scores = score_resamples(o.matrix, asked)
     moved = scores[:, 0] - scores[:, 1] - o.difference
     undefined = int(np.isnan(moved).sum())
     assert 2 <= undefined <= 20
@@ -195,7 +195,7 @@ def test_what_cannot_be_tested_is_said():
         found = equivalence(observe(m), 0.1, Settings(resamples=100))
         assert math.isnan(found.p_value)
         assert math.isnan(found.low)
-        assert found.note
+        assert found.messages
 
 
 def test_undefined_resamples_count_against_equivalence():
@@ -203,7 +203,7 @@ def test_undefined_resamples_count_against_equivalence():
     found = equivalence(observe(m), 0.9, Settings(resamples=2000))
     assert found.p_value == pytest.approx(0.8**5, abs=0.05)  # no draw of the unit that A's score rests on
     assert math.isnan(found.low)
-    assert "no interval" in found.note
+    assert "no-interval" in found.messages.codes
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, math.nan, math.inf])
@@ -215,7 +215,7 @@ def test_a_margin_is_declared_or_nothing_is_said(margin):
 def test_margins_of_proportions_are_no_percents():
     found = equivalence(observe(of_counts(1, 2, 9)), 2, Settings())
     assert math.isnan(found.p_value)
-    assert "as wide as" in found.note
+    assert found.messages.codes == ("widest-margin",)
 
 
 def test_alpha_is_below_a_half():
