@@ -385,13 +385,14 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
         "standings": standings, "numbers": _numbers(board), "open": as_column(_open(board)),
         "n_pairs": len(board.decisions),
         "pairs": pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
+        "warnings": [message.described() for message in board.warnings],
         "sentences": (*board.sentences, *board.footnotes), "methods": methods(board),
         "latex": latex_board(board) if n <= LATEX else None,
     }
 
 
 def _standing_value(of: Standing, key: str) -> Any:
-    return list(map(str, of.remarks)) if key == "remarks" else getattr(of, key)
+    return [message.described() for message in of.remarks] if key == "remarks" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:

@@ -14,7 +14,7 @@
     return /^"*[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
   }
   function csvCell(value) {
-    if (Array.isArray(value)) return csvCell(value.join("; "));
+    if (Array.isArray(value)) return csvCell(value.map((one) => one?.code ?? one).join("; "));
     const text = value == null ? "" : typeof value === "string" ? guardFormula(value) : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }

@@ -42,7 +42,7 @@ function guardFormula(text) {
  * @returns {string}
  */
 export function csvCell(value) {
-  if (Array.isArray(value)) return csvCell(value.join("; "));
+  if (Array.isArray(value)) return csvCell(value.map(one => one?.code ?? one).join("; "));  // of messages their codes
   const text = value == null ? "" : typeof value === "string" ? guardFormula(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
