@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from registry.store.database import Database
     from registry.store.log.moments import Moment
     from registry.studies.run import Question
-    from registry.studies.suites.macro_average import MacroBoard
+    from registry.studies.suites import MacroBoard
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
@@ -170,7 +170,7 @@ def _macro_questions(connection: Connection, task: str | None, metric: str | Non
     """What averages over test sets are asked of."""
     from registry.studies.run import questions
     from registry.studies.study import Choice
-    from registry.studies.suites.macro_average import Macro
+    from registry.studies.suites import Macro
 
     return questions(connection, Macro(), Choice(task, metric))
 
@@ -178,7 +178,7 @@ def _macro_questions(connection: Connection, task: str | None, metric: str | Non
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
     from registry.store.database import Database, Patience
     from registry.store.embargoes import is_public
-    from registry.studies.suites.macro_average import macro_boards
+    from registry.studies.suites import macro_boards
 
     if not asked:
         return []

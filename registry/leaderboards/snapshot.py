@@ -35,7 +35,7 @@ _ORIGINS = text("""
 if TYPE_CHECKING:
     from registry.leaderboards.items import ItemView
     from registry.studies.run import Question
-    from registry.studies.suites.macro_average import MacroBoard
+    from registry.studies.suites import MacroBoard
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from registry.rendering.table import Column, Table, is_significant, number, p_value
 from registry.rendering.table import text as plain
-from registry.studies.nbest.evaluation import NBest
+from registry.studies.ranking import NBest
 from registry.studies.run import StudyResult
 
 

@@ -14,7 +14,7 @@ from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Table, number, text
 from registry.reports.boards import interval, pair_columns, places_left, rank_ranges
 from registry.significance import CORRECTIONS
-from registry.studies.suites.macro_average import MacroAverage, MacroBoard
+from registry.studies.suites import MacroAverage, MacroBoard
 
 MACRO_PAIR_KEYS = (
     "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",

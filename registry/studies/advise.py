@@ -43,8 +43,7 @@ from registry.significance.effects import normality
 from registry.significance.multiple import too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED
 from registry.significance.units import unit_differences
-from registry.studies.board_study import BoardStudy, Case
-from registry.studies.study import Finding, Row, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, option
 from registry.values import parse
 
 NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
@@ -70,19 +69,16 @@ class Advise(BoardStudy):
                                  metavar="TEST")
 
     def __post_init__(self) -> None:
-        """Refuse a test that nobody knows."""
         super().__post_init__()
         if self.explain is not None:
             parse("test", TESTS, self.explain)
 
     def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
-        """What there is to say of a test."""
         if self.explain is None:
             raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")
         return "", Finding({"explanation": explanation(parse("test", TESTS, self.explain))})
 
     def run(self, case: Case) -> Finding:
-        """Judge every test."""
         board, unit = case.board, case.request.significance.unit
         matrix = board.matrix.by_unit
         what = in_words(matrix)

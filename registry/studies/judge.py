@@ -22,8 +22,7 @@ from registry.significance.cautions.judges import RARE, hangs_on_few_errors, jud
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
-from registry.studies.board_study import BoardStudy, Case, called
-from registry.studies.study import Finding, Row
+from registry.studies.study import BoardStudy, Case, Finding, Row, called
 
 _UNLIKELY = 1e-4  # a p-value of the sample below which it is said to be none
 
@@ -47,12 +46,6 @@ class Judge(BoardStudy):
     by_response: ClassVar = False
 
     def run(self, case: Case) -> Finding:
-        """Estimate all scores, differences and biases.
-
-        Raises:
-            InputError: The metric is not that of judged items, several runs are averaged, or people looked at fewer
-                than two items of a system.
-        """
         board, metric = case.board, case.board.metric.original
         if not isinstance(metric, JudgedMean):
             raise InputError(f"{board.key.metric.alias} is no JudgedMean: there is no judge to study")

@@ -1,8 +1,8 @@
-"""Which submissions of a board that stays open were new bests, and how good is the best of them?
+"""New bests of a board that stays open, and the corrected score of the best one.
 
-All versions of all systems stand in the order in which they came. Each one is tested against all that came before it,
-and alpha is spent over time, so that the chance of any false new best is bounded. The score of the best one is
-corrected for its having been chosen of so many.
+All versions of all systems are tested in their order of submission. Each one is tested against all earlier ones, and
+alpha is spent over time, so that the chance of any false new best is bounded. The score of the best one is corrected
+for its selection.
 """
 
 from __future__ import annotations
@@ -25,12 +25,52 @@ from registry.manifest.load import stored_manifest
 from registry.significance import PairResult
 from registry.significance.assumptions import one_sided_misuses
 from registry.significance.histories import NewBests, Shown, ladder, ladder_by_errors, new_bests, new_bests_by_ladder
-from registry.significance.rank_sets import Influences
+from registry.significance.rank_sets import Influences, winner_of
 from registry.store import catalog
 from registry.store.row_types import TaskRow
-from registry.studies.best_score import said_of_winner, winner_rows
-from registry.studies.board_study import BoardStudy, BoardSubject, Case
-from registry.studies.study import Choice, Finding, Row, option
+from registry.studies.study import BoardStudy, BoardSubject, Case, Choice, Finding, Row, option
+
+_MANY_UNITS = 200  # of about equal weight, from which on the winner's interval was seen to hold (docs/studies.md)
+_SKEWED = 0.015  # the squared skewness over the units from which on it is not: some 50 units that are wrong
+
+
+def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
+    """The best one's score with both intervals, and why to doubt them."""
+    influences = Influences.of(board.matrix)
+    found = winner_of(influences, alpha)
+    if found is None:
+        return [], []
+    sign = -1 if board.matrix.lower_is_better else 1
+    low, high = sorted((sign * found.low, sign * found.high))
+    corrected_low, corrected_high = sorted((sign * found.corrected_low, sign * found.corrected_high))
+    member = board.members[found.system]
+    row: Row = {"system": member.system, "submission": member.name, "of": len(board.members),
+                "score": sign * found.score, "error": found.error, "low": low, "high": high,
+                "corrected": sign * found.corrected, "corrected_low": corrected_low, "corrected_high": corrected_high}
+    return [row], [*_doubts_of_winner(influences, found.system)]
+
+
+def _doubts_of_winner(influences: Influences, best: int) -> Iterator[str]:
+    """Where the best one's error is not known well enough, as it is of few units, or of a system that hardly ever errs.
+
+    A score that is high by luck has a small error then, and its interval is too short where the truth is.
+    """
+    if influences.n_units < _MANY_UNITS:
+        yield (f"{counted(influences.n_units, 'unit')}: the winner's corrected interval was seen to hold from "
+               f"{_MANY_UNITS} of about equal weight on")
+    of = influences.of_units[:, best]
+    if (of**3).sum() < 0 and (of**3).sum() ** 2 > _SKEWED * (of**2).sum() ** 3:
+        yield ("the best one loses most of what it loses in few units, and its error is hardly known: the winner's "
+               "corrected interval is too high; take more units")
+
+
+def said_of_winner(winner: list[Row]) -> Iterator[str]:
+    """The best one's score with both intervals, in a sentence."""
+    for row in winner:
+        yield (f"{row['submission']} has the best score of {row['of']}, {row['score']:.4f} ({row['low']:.4f} to "
+               f"{row['high']:.4f}); corrected for that choice, {row['corrected']:.4f} ({row['corrected_low']:.4f} to "
+               f"{row['corrected_high']:.4f}), unless submissions were chosen by the scores of earlier ones.")
+
 
 _DRAWS = 100_000
 _USUAL_STEP = 0.01  # of a Ladder
@@ -63,30 +103,30 @@ class NewBest(BoardStudy):
 
     def subjects(self, connection: Connection, task: TaskRow, request: Request,
                  choice: Choice) -> Iterator[BoardSubject]:
-        """The boards that are meant, with all versions that were ever submitted."""
         declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
         for subject in super().subjects(connection, task, request, choice):
             yield from _with_history(connection, subject, _USUAL_STEP if declared is None else declared)
 
     def run(self, case: Case) -> Finding:
-        """Test the submissions in the order in which they came.
-
-        Raises:
-            InputError: The test does not take the metric, or the Ladder not its scores.
-        """
         matrix = case.board.matrix.by_unit
         if reason := case.test.refusal(matrix):
             raise InputError(reason)
         assert isinstance(case.subject, HistorySubject)  # as `subjects` gives them
         history = _History.of(case, case.subject)
         shown = self._shown(history) if self.release == "ladder" else None
-        found = self._decided(history, shown, case.request.significance.alpha)
+        alpha, values = case.request.significance.alpha, (self.highest - self.lowest) / self._grain(history)
+        found = new_bests(history.claims, alpha, self.submissions) if shown is None else new_bests_by_ladder(
+            history.claims, shown.raised, alpha, self.submissions, math.floor(values + 1e-9) + 2)
         rows = list(history.rows(found, shown))
         warnings = [*history.left_out(), *_too_few_draws(rows), *one_sided_misuses(case.test, matrix)]
         winner, doubts = winner_rows(case.board, case.request.significance.alpha)
-        tables = {"history": rows, "winner": winner} | ({} if shown is None else {"ladder": _released(rows)})
-        return Finding(tables, [*self._reading(rows, case), *said_of_winner(winner)],
-                       [*warnings, *doubts])
+        tables: dict[str, list[Row]] = {"history": rows, "winner": winner}
+        if shown is not None:  # the public part: submissions that raised the Ladder's score, and its new value
+            values = [math.nan, *(row["shown"] for row in rows)]
+            tables["ladder"] = [{key: row[key] for key in ("place", "system", "submission", "shown")}
+                                for before, row in zip(values, rows, strict=False)
+                                if not math.isnan(row["shown"]) and row["shown"] != before]
+        return Finding(tables, [*self._reading(rows, case), *said_of_winner(winner)], [*warnings, *doubts])
 
     def _shown(self, history: _History) -> Shown:
         sign = -1 if history.board.matrix.lower_is_better else 1
@@ -100,12 +140,6 @@ class NewBest(BoardStudy):
         else:
             found = ladder_by_errors(sign * history.scores, history.error, self._grain(history))
         return Shown(sign * found.scores, found.raised | history.is_left_out)  # what was left out may have been shown
-
-    def _decided(self, history: _History, shown: Shown | None, alpha: float) -> NewBests:
-        if shown is None:
-            return new_bests(history.claims, alpha, self.submissions)
-        values = math.floor((self.highest - self.lowest) / self._grain(history) + 1e-9) + 2
-        return new_bests_by_ladder(history.claims, shown.raised, alpha, self.submissions, values)
 
     def _grain(self, history: _History) -> float:
         """What the Ladder rounds scores to."""
@@ -227,14 +261,6 @@ class _History:
                    "log10_level": found.log_levels[n] / math.log(10) if found.log_levels[n] > -math.inf else math.nan,
                    "new_best": bool(found.declared[n]),
                    "shown": float(shown.scores[n]) if shown else math.nan}
-
-
-def _released(rows: list[Row]) -> list[Row]:
-    """What a board may show: the submissions that raised the Ladder's score, and to what."""
-    values = [math.nan, *(row["shown"] for row in rows)]
-    return [{key: row[key] for key in ("place", "system", "submission", "shown")}
-            for before, row in zip(values, rows, strict=False)
-            if not math.isnan(row["shown"]) and row["shown"] != before]
 
 
 def _opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, int]]:

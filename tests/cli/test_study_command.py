@@ -12,9 +12,7 @@ from registry.cli import app
 from registry.cli.commands import STUDY, LazyCommand
 from registry.cli.study import group
 from registry.studies import STUDIES, Known
-from registry.studies.board_study import BoardStudy
-from registry.studies.sizes import rising_sizes
-from registry.studies.study import Finding, option
+from registry.studies.study import BoardStudy, Finding, option, rising_sizes
 
 
 class Toy(BoardStudy):

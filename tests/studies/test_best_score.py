@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from registry.studies.best_score import winner_rows
+from registry.studies.new_best import winner_rows
 from tests.significance.matrices import of_labels
 
 HARDLY_KNOWN = "its error is hardly known"

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from registry.significance.multiple import k_hat, listed
-from registry.studies.suites.suite import Suite
+from registry.studies.suites import Suite
 from tests.studies.suites.coverage import SIZES, SYSTEMS, suite
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA

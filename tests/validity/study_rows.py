@@ -11,8 +11,7 @@ import numpy as np
 
 from registry.significance import Bootstrap, Crossed
 from registry.studies.judge import _biases
-from registry.studies.nbest.precision import Ranked
-from registry.studies.nbest.variation import variations
+from registry.studies.ranking import Ranked, variations
 from tests.validity.bands import Rate, Size
 from tests.validity.examinations import ALPHA, CoversEffect, CoversScore, EquivalenceP, PValues
 from tests.validity.history_rows import Drawn

@@ -53,9 +53,9 @@ def synthesize(
     from registry.manifest import load_manifest
     from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text
-    from registry.studies.planning.synthesize import Source
-    from registry.studies.planning.synthesize import synthesize as drawn
     from registry.studies.study import Choice
+    from registry.studies.synthesize import Source
+    from registry.studies.synthesize import synthesize as drawn
 
     rates, pairs = _declared(system or [], pair or [])
     slug = f"{task}-synthesized" if name is None else taken(check_slug, name, "--task")
@@ -93,7 +93,7 @@ def resample_train(
     """
     from registry.manifest.folder import write_files
     from registry.readers import READERS, Document
-    from registry.studies.planning.training_sets import Training, resampled
+    from registry.studies.synthesize import Training, resampled
     from registry.values import build
 
     reader = build("reader", READERS, format_, named_values(option or [], "--option"))

@@ -15,7 +15,7 @@ from registry.store.database import Database
 from registry.store.log.journal import Journal
 from registry.studies.run import Archive, questions
 from registry.studies.study import Choice
-from registry.studies.suites.macro_average import Macro, macro_boards
+from registry.studies.suites import Macro, macro_boards
 
 _OF_A_SYSTEM = 2000  # bytes of a standing with its remarks, and of what is computed of it
 _OF_AN_ITEM = 500  # bytes of one answer to it

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.studies.gains.calibration import Calibration, Judged, expected
-from registry.studies.gains.domains import BANDS, bands, inside
-from registry.studies.gains.pair_gains import Gains
+from registry.studies.calibration import BANDS, Calibration, Judged, bands, expected, inside
+from registry.studies.gains import Gains
 from tests.studies.unstored import case_of, means
 
 RNG = np.random.default_rng(4)

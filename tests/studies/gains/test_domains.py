@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from registry.errors import InputError, UnknownNameError
-from registry.studies.gains.domains import BANDS, Domains, agreeing
-from registry.studies.gains.pair_gains import Gains, all_gains
+from registry.studies.calibration import BANDS, Domains, agreeing
+from registry.studies.gains import Gains, all_gains
 from tests.studies.unstored import case_of, means
 
 RNG = np.random.default_rng(3)

@@ -10,8 +10,7 @@ import pytest
 from registry.errors import InputError
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
 from registry.significance.correlations import PairMatrix
-from registry.studies.gains.pair_gains import Gains, packed, unpacked
-from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, of_sets, warnings_of_sets
+from registry.studies.gains import Gains, drawable, gains_of_sets, of_sets, packed, unpacked, warnings_of_sets
 from tests.benchmarks import bleu
 from tests.significance.matrices import of_scores
 

@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.significance import StatisticMatrix
-from registry.studies.gains.pair_gains import Gains
-from registry.studies.gains.test_size import Sizes, _power, in_order, power_law
+from registry.studies.gains import Gains
+from registry.studies.threshold import Sizes, _measure_power, in_order, power_law
 from tests.studies.unstored import case_of, means
 
 
@@ -63,10 +63,10 @@ def test_power_by_hand():
         return Gains(better, worse, np.ones(len(pairs)), np.full(len(pairs), 0.01), np.ones(len(pairs)))
 
     matrix = StatisticMatrix(np.array([[[3.0], [2.0], [0.0]]]), lambda sums: sums[..., 0])
-    row = _power([significant((0, 1), (0, 2)), significant((1, 0), (0, 2))], matrix, 0.05)
+    row = _measure_power([significant((0, 1), (0, 2)), significant((1, 0), (0, 2))], matrix, 0.05)
     assert row == {"power": pytest.approx((0.5 + 1 + 0) / 3), "wrong": pytest.approx(0.5 / 3), "detected": 3}
-    assert np.isnan(_power([significant((0, 1))], StatisticMatrix(np.zeros((1, 2, 1)), lambda s: s[..., 0]), 0.05)[
-        "power"])
+    level = StatisticMatrix(np.zeros((1, 2, 1)), lambda sums: sums[..., 0])
+    assert np.isnan(_measure_power([significant((0, 1))], level, 0.05)["power"])
 
 
 def test_units_come_in_the_order_of_the_gold():

@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.significance import Bootstrap, Settings, StatisticMatrix
-from registry.studies.gains.pair_gains import Gains, all_gains
-from registry.studies.gains.threshold import (
+from registry.studies.gains import Gains, all_gains
+from registry.studies.threshold import (
     MANY,
     borderline,
     carried,

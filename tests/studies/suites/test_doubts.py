@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.significance import Bootstrap, Permutation
 from registry.significance.assumptions import misuses, one_sided_misuses
-from registry.studies.suites.sets import doubts_of_sets
+from registry.studies.suites import doubts_of_sets
 from tests.significance.matrices import in_steps, matrix
 
 

@@ -12,7 +12,7 @@ from registry.store.database import Database
 from registry.store.log.journal import Journal
 from registry.studies.run import Archive, questions
 from registry.studies.study import Choice
-from registry.studies.suites.macro_average import Macro, macro_boards
+from registry.studies.suites import Macro, macro_boards
 from tests.label_tasks import second_test_set
 
 TEST = {"a": "111101", "b": "010100", "c": "111101"}  # which items each system has right

@@ -9,7 +9,7 @@ from registry.rendering.latex import latex_table
 from registry.reports.page.data.boards import LATEX
 from registry.reports.page.data.columns import Json, as_column
 from registry.reports.wide import PARTS, WideColumn, part, wide_boards, wide_table
-from registry.studies.suites.macro_average import MacroBoard
+from registry.studies.suites import MacroBoard
 
 
 def wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
