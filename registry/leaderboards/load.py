@@ -27,7 +27,7 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.significance.cautions.scales import describe_scales
-from registry.significance.ranks import alike_groups, frequent_ranks, letters, neighbour_ranges
+from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.values import name_of
 
@@ -68,13 +68,13 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     drawn, cautions = None, dict[str, list[str]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
-        from registry.studies.score_distributions import rank_distributions, simultaneous_ranks
+        from registry.studies.score_distributions import bound_all_ranks, resample_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
         if chosen == "bootstrap":
-            drawn = rank_distributions(connection, task_row, request)
+            drawn = resample_ranks(connection, task_row, request)
         else:
-            drawn, cautions = simultaneous_ranks(connection, task_row, request)
+            drawn, cautions = bound_all_ranks(connection, task_row, request)
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
     return [replace(board, about=manifest.task.said, cautions=tuple(cautions.get(board.key.name, ())),
@@ -92,11 +92,11 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
     among = wins[np.ix_(ranked, ranked)]
     differ = among | among.T
-    groups = alike_groups(differ)
-    marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
+    groups = find_groups(differ)
+    marks = assign_letters(groups, len(ranked)) if decisions else [""] * len(ranked)
     more: dict[int, Row] = {
         n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
-        for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
+        for n, mark, low, high in zip(ranked, marks, *find_neighbour_ranges(among), strict=True)}
     names = shown_names(rows)
     standings = tuple(
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
@@ -157,6 +157,6 @@ def _resampled(row: Row, drawn: Places, ranks: Ranks, confidence: float) -> Row:
 
 def resampled_places(frequencies: Floats, confidence: float) -> Row:
     """What a standing says of how often its system has each place in resamples, [places]."""
-    ((low,), (high,)) = frequent_ranks(frequencies[None], confidence)
+    ((low,), (high,)) = bound_frequent_ranks(frequencies[None], confidence)
     return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

@@ -14,7 +14,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json
 from registry.significance import CORRECTIONS, rank
-from registry.significance.multiple import adjust_boards, chains_of
+from registry.significance.multiple import adjust_boards, number_chains
 from registry.store.statistics import fetch_columns
 
 Columns = Mapping[str, NDArray[Any]]
@@ -67,8 +67,8 @@ def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
     order = json.loads(boards[0][0].request).get("family", {}).get("boards", [boards[0][0].board])
     boards = sorted((of for of in boards if len(of[1]["p_value"])), key=lambda of: order.index(of[0].board))
     if boards and CORRECTIONS[boards[0][0].correction].function is not None:
-        chains = chains_of([(board.items, np.stack([pairs["submission_a"], pairs["submission_b"]]).astype(np.int64))
-                            for board, pairs in boards])
+        chains = number_chains([(board.items, np.stack([pairs["submission_a"], pairs["submission_b"]]).astype(np.int64))
+                                for board, pairs in boards])
         adjusted = adjust_boards([pairs["p_value"] for _, pairs in boards], chains, boards[0][0].correction)
         for (board, pairs), of_board in zip(boards, adjusted, strict=True):
             yield from _differing("pair", board.id, "p_adjusted", pairs["p_adjusted"], of_board)

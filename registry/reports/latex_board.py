@@ -8,7 +8,7 @@ from registry.leaderboards.leaderboard import Leaderboard
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import HEADINGS, interval, rank_ranges, ruled
-from registry.significance.ranks import name
+from registry.significance.ranks import name_group
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
 
@@ -34,13 +34,13 @@ def latex_board(board: Leaderboard) -> str:
 def _rows(board: Leaderboard, intervals: Sequence[str], *, named: bool) -> Iterator[str]:
     best = next((of.score for of in board.standings if of.rank == 1), None)
     for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
-        row = [name(n)] if named else []
+        row = [name_group(n)] if named else []
         row += ["--" if of.rank is None else str(of.rank)]
         row += [] if board.ranks == "cluster" else [left.replace("-", "--")]
         row += [escape(of.shown) + ("*" if of.late else ""), *([escape(of.team)] if board.teams else [])]
         written = number(board.decimals)(of.score).replace("-", "$-$")
         written = rf"\textbf{{{written}}}" if best is not None and of.score == best else written
-        beaten = "".join(name(worse) for worse in board.beaten[n]) if named else ""
+        beaten = "".join(name_group(worse) for worse in board.beaten[n]) if named else ""
         row += [written + (rf"\textsuperscript{{{beaten}}}" if beaten else "")]
         row += [intervals[n]] if any(intervals) else []
         yield " & ".join(row) + r" \\"

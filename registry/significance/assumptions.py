@@ -18,7 +18,7 @@ from registry.significance.cautions.judges import judged_items, n_telling
 from registry.significance.cautions.unlike_samples import outlying_runs
 from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, even_units_of_each, skewed
 from registry.significance.correlations import PEARSON, PairMatrix
-from registry.significance.crossed import broken_levels, numbers_of_levels
+from registry.significance.crossed import count_levels, warn_of_broken_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -131,11 +131,11 @@ def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _broken_levels(test: PairTest, matrix: Matrix) -> str | None:
-    return broken_levels(matrix, test.over) if isinstance(test, Crossed) else None
+    return warn_of_broken_levels(matrix, test.over) if isinstance(test, Crossed) else None
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
+    if not isinstance(test, Crossed) or test.over == "items" or 2 not in count_levels(matrix):
         return None
     return ("the error of two runs (or prompts, annotators or seeds) has one degree of freedom and counts 12.7 times "
             "at 5 %, so real differences are missed; of three it counts 4.3 times, of five 2.8")

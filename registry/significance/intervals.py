@@ -24,7 +24,7 @@ from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import difference_range
 from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
-from registry.significance.crossed import crossing, crossing_refusal, reach
+from registry.significance.crossed import cross_runs, explain_crossing_refusal, find_critical_difference
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
 from registry.significance.units import linearized
@@ -283,7 +283,7 @@ def error_free_sizes(matrix: Matrix) -> Floats:
 
 def refusal(matrix: Matrix, over: str = "runs") -> str | None:
     """Say why a matrix, as `over_items` gives it, has no intervals in closed form, or None where it has."""
-    if matrix.runs is not None and (reason := crossing_refusal(matrix)):
+    if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
     if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
         return "one unit says nothing of others"
@@ -540,7 +540,7 @@ class ClosedForm:
 
     def _crossed(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
         """How far scores, or differences of two, may be off by what items and runs add to their errors."""
-        return reach(*crossing(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
+        return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
 def over_items(matrix: Matrix) -> Matrix:

@@ -20,7 +20,12 @@ from registry.significance.cautions.seldom import hardly_wrong
 from registry.significance.cautions.unlike_samples import outlying_runs
 from registry.significance.cautions.weak_null import even_units, skewed
 from registry.significance.matrix import Matrix
-from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import (
+    count_required_draws,
+    count_required_units,
+    explain_too_few_runs,
+    explain_too_few_units,
+)
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.rank_sets import LEAST_UNITS
 
@@ -71,7 +76,7 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         yield from board_warnings(rare_classes(pairs, _OF_A_CLASS), n, _RARE)
     else:
         yield from board_warnings(rare_classes(pairs), n)
-    if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
+    if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")
     if (said := outlying_runs(matrix)) is not None:
@@ -82,15 +87,15 @@ def _hopeless(matrix: Matrix, alpha: float, resamples: int) -> Iterator[str]:
     """Of Holm's correction: units, runs or draws that are too few for any difference to be significant."""
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:
-        said = too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
+        said = explain_too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
         if said is not None:
             yield said
         return
-    needed = units_needed(pairs, "holm", alpha, two_sided=True)
+    needed = count_required_units(pairs, "holm", alpha, two_sided=True)
     if matrix.n_units < needed:
-        yield too_few_units(matrix.n_units, needed, "unit", two_sided=True)
+        yield explain_too_few_units(matrix.n_units, needed, "unit", two_sided=True)
     elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # others are counted, or say so afterwards
-        draws = draws_needed(np.full(pairs, np.nan), "holm", alpha)
+        draws = count_required_draws(np.full(pairs, np.nan), "holm", alpha)
         if draws > resamples:
             yield (f"With {resamples:,} draws none of the {counted(pairs, 'difference')} can be significant, as no "
                    f"p-value can be small enough: set resamples to {draws:,} or more.")

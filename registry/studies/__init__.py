@@ -20,22 +20,24 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from registry.plugins import Catalogue, package_of
+
 if TYPE_CHECKING:
     from registry.studies.study import Study
 
 
 @dataclass(frozen=True)
 class Known:
-    """A study as it is listed: in which module of this folder its class is, and what its command does."""
+    """An entry of the list of studies: the module below `registry.studies`, the class, and the help of the command."""
 
     module: str
     called: str
     said: str
 
     def load(self) -> type[Study]:
-        """The study itself."""
-        found: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.called)
-        return found
+        """Import the class of the study."""
+        study: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.called)
+        return study
 
 
 STUDIES = {
@@ -63,6 +65,14 @@ MEANT = {
 }
 
 
-def study_named(name: str) -> type[Study]:
-    """The study of a name, also one that has no command of its own."""
-    return (STUDIES | MEANT)[name].load()
+def load_study(name: str) -> type[Study]:
+    """Import the study of a name: with or without a command, or of another package (`name@package`).
+
+    Raises:
+        InputError: The package is not installed, or offers no such study.
+    """
+    if package_of(name) is None:
+        return (STUDIES | MEANT)[name].load()
+    from registry.studies.study import Study
+
+    return Catalogue("study", Study, ())[name]  # type: ignore[type-abstract]

@@ -22,18 +22,18 @@ from registry.significance.resampling.draws import SETS, stream
 from registry.studies.gains import (
     Gains,
     Places,
-    all_gains,
-    bootstrap_warnings,
-    drawable,
-    gains_of_sets,
-    joined,
-    no_gains,
-    packed,
-    unpacked,
-    warnings_of_sets,
+    explain_no_gains,
+    join,
+    measure_gains,
+    measure_gains_of_sets,
+    pack,
+    prepare_matrix,
+    unpack,
+    warn_of_bootstrap,
+    warn_of_sets,
 )
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
-from registry.studies.threshold import DRAWS, interval, resampled_systems
+from registry.studies.threshold import DRAWS, find_interval, resample_systems
 
 BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p: as in table 1, and beyond
 WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
@@ -67,27 +67,27 @@ class Domains(BoardStudy):
             raise UnknownNameError("domain", self.tested_on, domains)
         alpha = case.request.significance.alpha
         names = [name for name in domains if self.tested_on in (None, name)]
-        parts = case.parts.each(names, lambda name: packed([all_gains(domains[name].matrix, case.settings, alpha)]))
+        parts = case.parts.each(names, lambda name: pack([measure_gains(domains[name].matrix, case.settings, alpha)]))
         rows = [row for name, part in zip(names, parts, strict=True) for other in domains if other != name
-                for row in _yield_bands(case, name, other, domains, unpacked(part)[0])]
+                for row in _yield_bands(case, name, other, domains, unpack(part)[0])]
         if not rows:
-            raise no_gains(domains[name] for name in names)
-        warnings = [warning for name in names for warning in bootstrap_warnings(domains[name].matrix)]
+            raise explain_no_gains(domains[name] for name in names)
+        warnings = [warning for name in names for warning in warn_of_bootstrap(domains[name].matrix)]
         return Finding({"bands": rows}, _describe_domains(rows, alpha), list(dict.fromkeys(warnings)))
 
 
-def bands(alpha: float) -> list[tuple[float, float]]:
+def make_bands(alpha: float) -> list[tuple[float, float]]:
     """The band about alpha, then those that p-values fall into, the smallest first."""
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
 
 
-def inside(p: Floats, low: float, high: float) -> Flags:
+def is_inside(p: Floats, low: float, high: float) -> Flags:
     """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
     found: Flags = (p <= high) & ((p > low) | (low == 0))
     return found
 
 
-def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
+def find_agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
     """The pairs that another board has too, and whether the better system is better there as well."""
     places = {(member.team, member.system): n for n, member in enumerate(there.members)}
     place = np.array([places.get((member.team, member.system), -1) for member in here.members])
@@ -98,7 +98,7 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
     return gains.where(defined), difference[defined] > 0
 
 
-def band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], confidence: float) -> Row:
+def make_band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], confidence: float) -> Row:
     """A band of p-values, and the share of its tests that are right with its interval.
 
     Args:
@@ -110,7 +110,7 @@ def band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], con
     low = high = math.nan
     if right.any() and not right.all():
         with np.errstate(invalid="ignore"):  # a resample that takes none has no share
-            low, high = interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
+            low, high = find_interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
     return {"above": band[0], "up_to": band[1], "tests": len(right), "right": int(right.sum()),
             "share": float(right.mean()) if len(right) else math.nan, "low": low, "high": high}
 
@@ -118,13 +118,13 @@ def band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], con
 def _yield_bands(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
     """The bands of one domain's p-values that have pairs, and what another domain says of these."""
     confidence = case.request.significance.confidence
-    gains, agree = agreeing(gains, domains[name], domains[other])
-    drawn = resampled_systems(len(domains[name].members), case.settings.seed)
+    gains, agree = find_agreeing(gains, domains[name], domains[other])
+    drawn = resample_systems(len(domains[name].members), case.settings.seed)
     for band in pairwise(BANDS):
-        chosen = inside(gains.p, *band)
+        chosen = is_inside(gains.p, *band)
         if chosen.any():
             times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
-            yield {"tested_on": name, "other": other} | band_row(band, agree[chosen], [times], confidence)
+            yield {"tested_on": name, "other": other} | make_band_row(band, agree[chosen], [times], confidence)
 
 
 def _describe_domains(rows: Sequence[Row], alpha: float) -> list[str]:
@@ -188,7 +188,7 @@ class Calibration(BoardStudy):
         return Domains(tested_on=self.tested_on, across=self.across)
 
     def run(self, case: Case) -> Finding:
-        matrix, alpha, settings = drawable(case.board.matrix), case.request.significance.alpha, case.settings
+        matrix, alpha, settings = prepare_matrix(case.board.matrix), case.request.significance.alpha, case.settings
         size = max(2, matrix.n_units // 4) if self.size is None else self.size
         if not 2 <= size <= _LARGEST or not 2 <= self.sets <= _MOST:
             raise InputError(f"test sets have 2 to {_LARGEST} units, and there are 2 to {_MOST} of them")
@@ -201,16 +201,16 @@ class Calibration(BoardStudy):
 
         def tested(start: int) -> list[Any]:
             drawn = [units(n) for n in range(start, min(start + _TOGETHER, self.sets))]
-            return packed(gains_of_sets(matrix, np.stack(drawn), settings, alpha))
+            return pack(measure_gains_of_sets(matrix, np.stack(drawn), settings, alpha))
 
         parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
-        tests = Judged.of([gains for part in parts for gains in unpacked(part)], whole, alpha)
+        tests = Judged.of([gains for part in parts for gains in unpack(part)], whole, alpha)
         rng = np.random.Generator(stream(settings.seed, SETS))
         drawn = (rng.multinomial(self.sets, np.full(self.sets, 1 / self.sets), DRAWS),
-                 resampled_systems(len(whole), settings.seed))
-        rows = [_measure_band(tests, band, drawn, case.request.significance.confidence) for band in bands(alpha)]
+                 resample_systems(len(whole), settings.seed))
+        rows = [_measure_band(tests, band, drawn, case.request.significance.confidence) for band in make_bands(alpha)]
         return Finding({"bands": rows}, _describe_calibration(rows[0], tests, size, self.sets, matrix.n_units),
-                       warnings_of_sets(case.board.matrix, units(0)))
+                       warn_of_sets(case.board.matrix, units(0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class Judged:
     @classmethod
     def of(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> Judged:
         """Judge the tests of test sets, with gains critical at alpha, by the true gains [systems, systems]."""
-        tests = joined(sets)
+        tests = join(sets)
         true = whole[tests.better, tests.worse]
         known = true != 0
         on = np.repeat(np.arange(len(sets)), [len(of.p) for of in sets])
@@ -242,7 +242,7 @@ class Judged:
         return cls(on[known], pairs, true[known] > 0, _ratios(pairs, whole, alpha), int((~known).sum()))
 
 
-def expected(p: Floats, ratios: Floats) -> Floats:
+def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     """Return the probability that the better system is the truly better one, if noise is normal, [tests].
 
     If the true difference of pair j is r_j standard errors, a test with z = gain / standard error names the better
@@ -277,11 +277,11 @@ def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
 
 def _measure_band(tests: Judged, band: tuple[float, float], drawn: tuple[Ints, Ints], confidence: float) -> Row:
     """A band, with an interval for which tests of one test set, or of one system, are not independent."""
-    chosen = inside(tests.pairs.p, *band)
+    chosen = is_inside(tests.pairs.p, *band)
     pairs, on = tests.pairs.where(chosen), tests.on[chosen]
     times = (sets[on] * systems[pairs.better] * systems[pairs.worse] for sets, systems in zip(*drawn, strict=True))
-    return band_row(band, tests.right[chosen], times, confidence) | {
-        "expected": float(expected(pairs.p, tests.ratios).mean()) if len(on) else math.nan}
+    return make_band_row(band, tests.right[chosen], times, confidence) | {
+        "expected": float(compute_expected_share(pairs.p, tests.ratios).mean()) if len(on) else math.nan}
 
 
 def _describe_calibration(row: Row, tests: Judged, size: int, sets: int, units: int) -> list[str]:

@@ -20,13 +20,13 @@ from registry.arrays import Floats
 from registry.errors import InputError, counted
 from registry.significance import Crossed
 from registry.significance.base import Observed
-from registry.significance.crossed import CrossedPair, Source, crossing, crossing_names
+from registry.significance.crossed import CrossedPair, Source, cross_runs, name_axes
 from registry.significance.distributions import log_t_p
-from registry.significance.effects import design_effect
+from registry.significance.effects import measure_design_effect
 from registry.significance.intervals import influences, standard_errors
 from registry.significance.pairwise.crossed import Over
 from registry.significance.pairwise.independent import correlation, understatement
-from registry.studies.study import BoardStudy, Case, Finding, Row, called
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 
 class Correlation(BoardStudy):
@@ -61,7 +61,7 @@ class Correlation(BoardStudy):
         tested = [result.p_value for result in test.run(matrix, pairs, case.settings)]
         by_t = [_test_both(influence, o) for o in observed]
         adjusted = [case.adjusted(p) for p in (tested, *zip(*by_t, strict=True))]
-        names = called(case.board.members)
+        names = name_systems(case.board.members)
         rows: list[Row] = []
         for o, p, paired, independent in zip(observed, *adjusted, strict=True):
             a, b = (influence[:, system] for system in o.pair)
@@ -134,10 +134,10 @@ class Dependence(BoardStudy):
                 raise InputError(reason)
             found = case.test.run(matrix, pairs, case.settings)
             by[unit] = case.adjusted([result.p_value for result in found])
-        names = called(board.members)
+        names = name_systems(board.members)
         rows = []
         for n, (a, b) in enumerate(pairs):
-            clustering = design_effect(board.matrix, (a, b))
+            clustering = measure_design_effect(board.matrix, (a, b))
             rows.append({
                 "system_a": names[a], "system_b": names[b],
                 "difference": float(board.matrix.difference(board.scores[a], board.scores[b])),
@@ -210,7 +210,7 @@ class Variance(BoardStudy):
         if matrix.n_units < 2:
             return Finding({"pairs": [], "sources": [], "more": []}, ["One unit says nothing of others."])
         places = list(combinations(range(len(board.members)), 2))
-        crossed, names = crossing(matrix), called(board.members)
+        crossed, names = cross_runs(matrix), name_systems(board.members)
         overs: list[Over] = ["all", *crossed.names]  # type: ignore[list-item]
         p = {over: case.adjusted([of.p_value for of in Crossed(over=over).run(matrix, places, case.settings)])
              for over in overs}
@@ -258,7 +258,7 @@ def _describe_variance(case: Case, pairs: list[Row], sources: list[Row], more: l
     shares = {name: median(sum(row["share"] for row in sources[at:at + of_pair] if row["source"] == name)
                            for at in range(0, len(sources), of_pair))
               for name in dict.fromkeys(row["source"] for row in sources)}
-    matrix, names = case.board.matrix, crossing_names(case.board.matrix)
+    matrix, names = case.board.matrix, name_axes(case.board.matrix)
     units = "clusters" if matrix.units is not None else "items"
     levels = {name: [row["levels"] for row in more if row["more"] == name] for name in names[1:]}
     said = [f"{matrix.n_units} {units}, " + ", ".join(

@@ -25,10 +25,16 @@ from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.evidence import SystemPairs, board_warnings, in_pairs
 from registry.significance.cautions.weak_null import skewed
-from registry.significance.effects import TOO_NARROW, design_effect, effects, equivalence, normality
+from registry.significance.effects import (
+    TOO_NARROW,
+    assess_equivalence,
+    check_normality,
+    measure_design_effect,
+    measure_effects,
+)
 from registry.significance.matrix import Matrix
 from registry.significance.rank_cautions import rank_cautions
-from registry.significance.rank_sets import RANK_DRAWS, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import RANK_DRAWS, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
@@ -141,12 +147,13 @@ class Best(_OfAllBoards):
         board = self._board(case)
         matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
         if self.method != "holm":
-            found = rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
+            found = bound_ranks(matrix, case.settings, alpha=alpha, method=self.method)
         else:
             pairs = list(combinations(range(len(board.members)), 2))
             results = Permutation().run(matrix, pairs, case.settings)
             is_symmetric = len({runs.shape[1] for runs in matrix.runs or ()}) <= 1  # the distribution of labellings
-            found = rank_sets_of_tests(results, len(board.members), alpha=alpha, one_sided=0.5 if is_symmetric else 1.0)
+            found = bound_ranks_by_tests(results, len(board.members), alpha=alpha,
+                                         one_sided=0.5 if is_symmetric else 1.0)
         rows = [_identify(board, **{"": n}) | {
             "score": float(board.scores[n]), "may_be_best": bool(found.possible[n]),
             "among_best": bool(found.low[n] <= self.tau), "low": float(found.lead_low[n]),
@@ -187,18 +194,18 @@ def _of_pair(board: Board, observed: Observed, results: tuple[PairResult, PairRe
     yield row("difference", observed.difference, interval.ci_low, interval.ci_high, tested.p_value,
               "; ".join((f"p-value: {test}, {tested.method}; interval: bootstrap, {interval.method}", *notes)))
     of_items = not isinstance(board.matrix, PairMatrix)  # with scores of their own
-    for effect in effects(observed, settings.confidence) if of_items else ():
+    for effect in measure_effects(observed, settings.confidence) if of_items else ():
         yield row(effect.name, effect.value, effect.low, effect.high, note=effect.note)
     if request.significance.margin is not None:
         asked = replace(settings, confidence=1 - request.significance.alpha)
-        found = equivalence(observed, request.significance.margin, asked)
+        found = assess_equivalence(observed, request.significance.margin, asked)
         yield row("equivalence", found.margin, found.low, found.high, found.p_value,
                   found.note or f"test: {found.test}; the interval is of {100 * (2 * asked.confidence - 1):g} %")
     if board.matrix.units is not None and of_items:
-        clustering = asdict(design_effect(board.matrix, (a, b)))
+        clustering = asdict(measure_design_effect(board.matrix, (a, b)))
         for name in ("intra_cluster_correlation", "design_effect"):
             yield row(name, clustering[name], note=clustering["note"])
-    for check in normality(unit_differences(observed)[0]) if of_items else ():
+    for check in check_normality(unit_differences(observed)[0]) if of_items else ():
         yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
 
 

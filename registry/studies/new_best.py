@@ -24,8 +24,15 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
 from registry.significance import PairResult
 from registry.significance.assumptions import one_sided_misuses
-from registry.significance.histories import NewBests, Shown, ladder, ladder_by_errors, new_bests, new_bests_by_ladder
-from registry.significance.rank_sets import Influences, winner_of
+from registry.significance.histories import (
+    NewBests,
+    Shown,
+    find_new_bests,
+    find_new_bests_by_ladder,
+    run_ladder,
+    run_ladder_by_errors,
+)
+from registry.significance.rank_sets import Influences, correct_winner
 from registry.store import catalog
 from registry.store.row_types import TaskRow
 from registry.studies.study import BoardStudy, BoardSubject, Case, Choice, Finding, Row, option
@@ -34,10 +41,10 @@ _MANY_UNITS = 200  # of about equal weight, from which on the winner's interval 
 _SKEWED = 0.015  # the squared skewness over the units from which on it is not: some 50 units that are wrong
 
 
-def winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
+def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
     """The best one's score with both intervals, and why to doubt them."""
     influences = Influences.of(board.matrix)
-    found = winner_of(influences, alpha)
+    found = correct_winner(influences, alpha)
     if found is None:
         return [], []
     sign = -1 if board.matrix.lower_is_better else 1
@@ -64,7 +71,7 @@ def _doubts_of_winner(influences: Influences, best: int) -> Iterator[str]:
                "corrected interval is too high; take more units")
 
 
-def said_of_winner(winner: list[Row]) -> Iterator[str]:
+def describe_winner(winner: list[Row]) -> Iterator[str]:
     """The best one's score with both intervals, in a sentence."""
     for row in winner:
         yield (f"{row['submission']} has the best score of {row['of']}, {row['score']:.4f} ({row['low']:.4f} to "
@@ -115,18 +122,18 @@ class NewBest(BoardStudy):
         history = _History.of(case, case.subject)
         shown = self._shown(history) if self.release == "ladder" else None
         alpha, values = case.request.significance.alpha, (self.highest - self.lowest) / self._grain(history)
-        found = new_bests(history.claims, alpha, self.submissions) if shown is None else new_bests_by_ladder(
+        found = find_new_bests(history.claims, alpha, self.submissions) if shown is None else find_new_bests_by_ladder(
             history.claims, shown.raised, alpha, self.submissions, math.floor(values + 1e-9) + 2)
         rows = list(history.rows(found, shown))
         warnings = [*history.left_out(), *_too_few_draws(rows), *one_sided_misuses(case.test, matrix)]
-        winner, doubts = winner_rows(case.board, case.request.significance.alpha)
+        winner, doubts = make_winner_rows(case.board, case.request.significance.alpha)
         tables: dict[str, list[Row]] = {"history": rows, "winner": winner}
         if shown is not None:  # the public part: submissions that raised the Ladder's score, and its new value
-            values = [math.nan, *(row["shown"] for row in rows)]
+            before = [math.nan, *(row["shown"] for row in rows)]
             tables["ladder"] = [{key: row[key] for key in ("place", "system", "submission", "shown")}
-                                for before, row in zip(values, rows, strict=False)
-                                if not math.isnan(row["shown"]) and row["shown"] != before]
-        return Finding(tables, [*self._reading(rows, case), *said_of_winner(winner)], [*warnings, *doubts])
+                                for value, row in zip(before, rows, strict=False)
+                                if not math.isnan(row["shown"]) and row["shown"] != value]
+        return Finding(tables, [*self._reading(rows, case), *describe_winner(winner)], [*warnings, *doubts])
 
     def _shown(self, history: _History) -> Shown:
         sign = -1 if history.board.matrix.lower_is_better else 1
@@ -136,9 +143,9 @@ class NewBest(BoardStudy):
             raise InputError(f"scores are not all from {self.lowest:g} to {self.highest:g}; --lowest and --highest say "
                              "between which the metric lies")
         if history.step:
-            found = ladder(sign * history.scores, history.step)
+            found = run_ladder(sign * history.scores, history.step)
         else:
-            found = ladder_by_errors(sign * history.scores, history.error, self._grain(history))
+            found = run_ladder_by_errors(sign * history.scores, history.error, self._grain(history))
         return Shown(sign * found.scores, found.raised | history.is_left_out)  # what was left out may have been shown
 
     def _grain(self, history: _History) -> float:

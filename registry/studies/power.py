@@ -22,10 +22,10 @@ from registry.significance.base import Observed
 from registry.significance.cautions.evidence import SystemPairs, board_warnings
 from registry.significance.cautions.weak_null import skewed
 from registry.significance.matrix import Matrix
-from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
+from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.units import has_binary_units, unit_differences
-from registry.studies.study import BoardStudy, Case, Finding, Row, called, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
 _BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
@@ -107,7 +107,7 @@ class Power(BoardStudy):
         if self.deviation is not None:
             return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
         try:
-            return ExactMcNemar(alpha, discordance(self.rates[0], self.rates[-1], correlation))
+            return ExactMcNemar(alpha, compute_discordance(self.rates[0], self.rates[-1], correlation))
         except ValueError as error:
             if self.correlation is None and correlation:  # independent systems can have any rates
                 return None
@@ -121,7 +121,7 @@ class Power(BoardStudy):
             raise InputError(reason)
         if matrix.runs is not None:
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
-        names = called(case.board.members)
+        names = name_systems(case.board.members)
         alpha = case.request.significance.alpha / self.family
         planned = [_Planned({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
                             design, self.items or (matrix.n_units,))

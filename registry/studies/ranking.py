@@ -29,7 +29,7 @@ from registry.significance.pairwise.independent import fisher_tail, same_items
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses, several_runs
 from registry.store.row_types import GoldRevisionRow, Member, TaskRow, TestSetRow
-from registry.studies.study import Choice, Finding, Parts, Row, Study, called, option, rising_sizes
+from registry.studies.study import Choice, Finding, Parts, Row, Study, name_systems, option, parse_sizes
 
 Counts = Ints
 
@@ -207,7 +207,8 @@ class Variation:
     p_outside: float
 
 
-def variations(ranked: Ranked, repetition: Ints, *, average: int = 100, confidence: float = 0.95) -> list[Variation]:
+def measure_variations(ranked: Ranked, repetition: Ints, *, average: int = 100,
+                       confidence: float = 0.95) -> list[Variation]:
     """Give the variation of every system's precision.
 
     Args:
@@ -326,7 +327,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     if twice := [n for n in chosen if chosen.count(n) > 1]:
         raise InputError(f"{members[twice[0]].name} is named twice; name it once")
     order = tie_order(seed, (answers.names[n] for n in kept))
-    ranked = Ranked(tuple(called([members[n] for n in chosen])), answers.in_gold[kept],
+    ranked = Ranked(tuple(name_systems([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
     warning = shared_items(items)
     if warning is not None:
@@ -371,7 +372,7 @@ class NBest(Study):
     systems: tuple[str, ...] = option((), "Only this one, system or team/system; may be given several times.",
                                       name="system", metavar="NAME")
     grid: tuple[int, ...] = option(tuple(range(100, 2001, 50)), "The sizes of the n-best lists; or a list as "
-                                   "100,500,1000.", metavar="FIRST:LAST:STEP", read=rising_sizes,
+                                   "100,500,1000.", metavar="FIRST:LAST:STEP", read=parse_sizes,
                                    written="100:2000:50")
     ties: Literal["random", "include", "exclude"] = option(
         "random", "Accept random ones of those tied at a cut-off, or all, or none.")
@@ -404,7 +405,8 @@ class NBest(Study):
     def run(self, case: RankedSubject) -> Finding:
         place, submissions = case.place, case.test_set.submissions
         if case.repetition is not None:
-            found = variations(case.test_set.ranked, case.repetition, average=self.accept, confidence=self.confidence)
+            found = measure_variations(case.test_set.ranked, case.repetition, average=self.accept,
+                                       confidence=self.confidence)
             return Finding({"variation": [
                 place | {"submission": submission, "attribute": self.repetition} | asdict(variation)
                 for variation, submission in zip(found, submissions, strict=True)]}, [], [*_warn_of_coarse(found)])
@@ -488,7 +490,7 @@ def _summarize_contest(contest: Contest) -> Row:
     favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
                            if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
-            "cut_offs": len(contest.n), "significant_at": significant_at(contest), "favours": favours}
+            "cut_offs": len(contest.n), "significant_at": format_significant(contest), "favours": favours}
 
 
 def _curves(lists: Evaluation, submissions: tuple[str, ...]) -> Iterator[Row]:
@@ -504,7 +506,7 @@ def _rows(of: Contest | Curve, keys: Sequence[str]) -> Iterator[Row]:
         yield dict(zip(keys, values, strict=True))
 
 
-def significant_at(contest: Contest) -> str:
+def format_significant(contest: Contest) -> str:
     """The cut-offs at which a pair differs, those that follow each other on the grid as `first to last`."""
     at, runs = list(enumerate(contest.n.tolist())), []
     for significant, group in groupby(at, key=lambda entry: bool(contest.significant[entry[0]])):

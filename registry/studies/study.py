@@ -298,7 +298,7 @@ class BoardStudy(Study):
     def subjects(self, connection: Connection, task: TaskRow, request: Request,
                  choice: Choice) -> Iterator[BoardSubject]:
         """The boards that are meant, each by itself or those of several test sets together."""
-        keys = [key for key in chosen_keys(connection, task, request, choice, facets_by=self.facets_by,
+        keys = [key for key in choose_keys(connection, task, request, choice, facets_by=self.facets_by,
                                            every_facet=self.every_facet) if len(key.members) >= self.least]
         if self.scope == "board":
             groups: Iterable[Sequence[BoardKey]] = ([key] for key in keys)
@@ -351,7 +351,7 @@ class BoardSubject:
         if self.study.by_response and self.keys[0].with_unit(self.request).significance.unit == "response":
             loaded = [by_response(connection, board) for board in loaded]
         if not self.study.unequal:
-            loaded = [even(board) for board in loaded]
+            loaded = [check_same_items(board) for board in loaded]
         return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
@@ -366,7 +366,7 @@ class BoardSubject:
             golds=_distinct(short(key.gold_digest) for key in keys), seed=self.request.seed, identity=short(identity))
 
 
-def chosen_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
+def choose_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
                 facets_by: str | None = None, every_facet: bool = False) -> list[BoardKey]:
     """The boards of a task that are meant, by the metrics of the request; with every facet in the order of the task.
 
@@ -395,7 +395,7 @@ def chosen_keys(connection: Connection, task: TaskRow, request: Request, choice:
     return known if every_facet else sorted(known, key=lambda key: metrics.index(key.metric.alias))
 
 
-def chosen_board(connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Board:
+def choose_board(connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Board:
     """The one board of a task that is meant, with its statistics.
 
     Raises:
@@ -403,17 +403,17 @@ def chosen_board(connection: Connection, task: TaskRow, request: Request, choice
         MismatchError: No system is scored.
         InputError: Several boards are meant, or systems are scored on different items.
     """
-    keys = chosen_keys(connection, task, request, choice)
+    keys = choose_keys(connection, task, request, choice)
     if len(keys) > 1:
         raise InputError(f"{len(keys)} boards are meant; choose one by --test-set and --track")
     board = load(connection, keys[0], request) if keys else None
     if board is None:
         raise MismatchError(f"no system of {task.slug} is scored; `registry submit` brings one in, and `registry "
                             "score` scores it")
-    return even(board)
+    return check_same_items(board)
 
 
-def even(board: Board) -> Board:
+def check_same_items(board: Board) -> Board:
     """The board, unless its systems are scored on different items.
 
     Raises:
@@ -429,7 +429,7 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def called(members: Sequence[Member]) -> list[str]:
+def name_systems(members: Sequence[Member]) -> list[str]:
     """The names of systems, with their teams' where two of them are called the same."""
     names = [member.system for member in members]
     return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
@@ -439,7 +439,7 @@ def called(members: Sequence[Member]) -> list[str]:
 _MOST_SIZES = 10_000
 
 
-def rising_sizes(given: str, option: str) -> tuple[int, ...]:
+def parse_sizes(given: str, option: str) -> tuple[int, ...]:
     """Read sizes, as a grid or as a rising list.
 
     >>> rising_sizes("100:300:100", "--grid"), rising_sizes("5,10", "--grid")

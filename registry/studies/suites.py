@@ -29,13 +29,13 @@ from registry.significance.cautions.evidence import SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.weak_null import even_units
 from registry.significance.matrix import Matrix, Resampled, Score, additive
-from registry.significance.multiple import STEP_DOWN, adjust, k_hat, listed, partial_conjunctions
-from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, estimate_k, list_test_sets
+from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles, resampling_refusal
 from registry.store.row_types import Member
 from registry.studies.run import Archive, Question
-from registry.studies.score_distributions import averaged_scores
-from registry.studies.study import BoardStudy, Case, Finding, Row, called, option
+from registry.studies.score_distributions import resample_averages
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class AveragedScore:
         return averages
 
 
-def in_all(boards: Sequence[Board]) -> list[list[int]]:
+def find_common_systems(boards: Sequence[Board]) -> list[list[int]]:
     """The places on every board of the systems that are on all, in the order of `team/system`: versions may differ."""
     at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
     names = sorted(name for name in at[0] if all(name in others for others in at))
     return [[of_board[name] for name in names] for of_board in at]
 
 
-def stacked(boards: Sequence[Board], places: Sequence[Sequence[int]],
-            weights: tuple[float, ...] | None = None) -> StatisticMatrix:
+def stack_sets(boards: Sequence[Board], places: Sequence[Sequence[int]],
+               weights: tuple[float, ...] | None = None) -> StatisticMatrix:
     """The units of all test sets as one matrix, of the systems at these places of every board."""
     matrices = [board.matrix.by_unit.of_systems(of_board) for board, of_board in zip(boards, places, strict=True)]
     ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
@@ -76,8 +76,8 @@ def stacked(boards: Sequence[Board], places: Sequence[Sequence[int]],
     return StatisticMatrix(together, score, lower_is_better=matrices[0].lower_is_better)
 
 
-def doubts_of_sets(boards: Sequence[Board], names: Sequence[str],
-                   doubts: Callable[[Matrix], Iterable[str]]) -> list[str]:
+def warn_by_set(boards: Sequence[Board], names: Sequence[str],
+                doubts: Callable[[Matrix], Iterable[str]]) -> list[str]:
     """List what is said of any board, with the test sets of which it is, unless it is said of all.
 
     Args:
@@ -117,9 +117,9 @@ class Suite(BoardStudy):
 
     def run(self, case: Case) -> Finding:
         weights, alpha = self._weights(case.boards), case.request.significance.alpha
-        places = in_all(case.boards)
+        places = find_common_systems(case.boards)
         matrix = _stack_sets(case.boards, places, weights)
-        of_items = rank_sets(matrix, case.settings, alpha=alpha)
+        of_items = bound_ranks(matrix, case.settings, alpha=alpha)
         of_sets = None if weights else _bound_ranks_over_sets(case, places, alpha)
         members = [case.boards[0].members[at] for at in places[0]]
         order = sorted(range(len(members)), key=lambda n: (np.isnan(matrix.observed[n]),
@@ -169,7 +169,7 @@ def _stack_sets(boards: Sequence[Board], places: list[list[int]], weights: tuple
     if any(board.matrix.strata is not None for board in boards):
         raise InputError("strata within test sets are not taken: each test set is a stratum")
     strata = np.repeat(np.arange(len(boards)), [board.matrix.n_units for board in boards])
-    matrix = replace(stacked(boards, places, weights), strata=strata)
+    matrix = replace(stack_sets(boards, places, weights), strata=strata)
     if reason := resampling_refusal(matrix):
         raise InputError(reason)
     return matrix
@@ -187,7 +187,7 @@ def _bound_ranks_over_sets(case: Case, places: list[list[int]], alpha: float) ->
                              lower_is_better=case.boards[0].matrix.lower_is_better)
     systems = scores.shape[1]
     results = MatchedT().run(matrix, list(combinations(range(systems), 2)), case.settings)
-    return rank_sets_of_tests(results, systems, alpha=alpha)
+    return bound_ranks_by_tests(results, systems, alpha=alpha)
 
 
 def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
@@ -196,7 +196,7 @@ def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
 
 
 def _warn_of_sets(boards: Sequence[Board]) -> list[str]:
-    rare = doubts_of_sets(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
+    rare = warn_by_set(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
     least = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
            f"{'' if board.matrix.n_units < least else f', no more than {even:.1f} of equal weight'})"
@@ -289,14 +289,14 @@ class Macro(BoardStudy):
     by_response: ClassVar = False
 
     def run(self, case: Case) -> Finding:
-        places = np.array(in_all(case.boards), dtype=np.int64)
+        places = np.array(find_common_systems(case.boards), dtype=np.int64)
         scores = np.mean([board.scores[at] for board, at in zip(case.boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if case.boards[0].matrix.lower_is_better else -scores, kind="stable")
         return _Averaging(case.boards, places[:, best_first].tolist(), scores[best_first],
                           case.request.of_family(len(scores)), case.test).found()
 
 
-def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
+def load_macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
     """The macro-averages that were looked up; what was not there is made and kept."""
     return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
 
@@ -313,7 +313,7 @@ class _Averaging:
 
     def found(self) -> Finding:
         first, settings, n = self.boards[0], self.request.significance, len(self.scores)
-        drawn = averaged_scores(self.boards, self.chosen, self.request) if n else None
+        drawn = resample_averages(self.boards, self.chosen, self.request) if n else None
         ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, settings.confidence)
         ends[np.isnan(self.scores)] = np.nan
         untested = self._untested(drawn)
@@ -347,7 +347,7 @@ class _Averaging:
 
     def _doubts(self) -> list[str]:
         """What speaks against the test on any of the test sets, as it does against that of their average."""
-        return doubts_of_sets(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
+        return warn_by_set(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
 
     @property
     def _test_sets(self) -> list[str]:
@@ -377,7 +377,7 @@ class _Averaging:
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
         """The units of all test sets as one matrix, of some of these systems."""
-        return stacked(self.boards, [[of_board[n] for n in systems] for of_board in self.chosen])
+        return stack_sets(self.boards, [[of_board[n] for n in systems] for of_board in self.chosen])
 
     def _pairs(self, drawn: Floats | None, members: Sequence[Member]) -> list[Row]:
         """A row for every two systems whose averages are defined: these come first."""
@@ -473,7 +473,7 @@ class Replicability(BoardStudy):
                         "numbers": [row for claim in shown for row in claim.numbers(alpha)],
                         "test_sets": [row for claim in shown for row in claim.test_sets(names, alpha)]},
                        _describe_claims(claims, alpha),
-                       doubts_of_sets(case.boards, names, lambda matrix: one_sided_misuses(test, matrix)))
+                       warn_by_set(case.boards, names, lambda matrix: one_sided_misuses(test, matrix)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,21 +487,22 @@ class _Claim:
     p: Floats
 
     def row(self, names: Sequence[str], alpha: float) -> Row:
-        on = [names[n] for n, is_listed in zip(self.boards, listed(self.p, alpha), strict=True) if is_listed]
+        on = [names[n] for n, is_listed in zip(self.boards, list_test_sets(self.p, alpha), strict=True) if is_listed]
         return {"better": self.better, "than": self.worse, "test_sets": len(self.boards),
                 "scores_higher_on": int(np.count_nonzero(self.differences > 0)),
-                "k_bonferroni": int(k_hat(self.p, "bonferroni", alpha)),
-                "k_fisher": int(k_hat(self.p, "fisher", alpha)),
+                "k_bonferroni": int(estimate_k(self.p, "bonferroni", alpha)),
+                "k_fisher": int(estimate_k(self.p, "fisher", alpha)),
                 "listed": ", ".join(on)}
 
     def numbers(self, alpha: float) -> Iterator[Row]:
-        both = zip(*(partial_conjunctions(self.p, how) for how in ("bonferroni", "fisher")), strict=True)
+        both = zip(*(combine_p_values(self.p, how) for how in ("bonferroni", "fisher")), strict=True)
         for u, (bonferroni, fisher) in enumerate(both, 1):
             yield {"better": self.better, "than": self.worse, "on_at_least": u, "p_bonferroni": float(bonferroni),
                    "p_fisher": float(fisher), "bonferroni": bool(bonferroni <= alpha), "fisher": bool(fisher <= alpha)}
 
     def test_sets(self, names: Sequence[str], alpha: float) -> Iterator[Row]:
-        found = zip(self.boards, self.differences, self.p, adjust(self.p, "holm"), listed(self.p, alpha), strict=True)
+        found = zip(self.boards, self.differences, self.p, adjust(self.p, "holm"), list_test_sets(self.p, alpha),
+                    strict=True)
         for n, difference, p, p_holm, is_listed in found:
             yield {"better": self.better, "than": self.worse, "test_set": names[n], "difference": float(difference),
                    "p_value": float(p), "p_holm": float(p_holm), "listed": bool(is_listed)}
@@ -511,7 +512,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
     """Every ordered pair of systems that have two test sets in common, the better ones on the first test sets first."""
     found: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
     known = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
-    labels = dict(zip(known, called(list(known.values())), strict=True))
+    labels = dict(zip(known, name_systems(list(known.values())), strict=True))
     for system in wanted:
         if system not in {*labels, *labels.values()}:
             raise UnknownNameError("system", system, sorted(labels.values()))
@@ -540,7 +541,7 @@ def _describe_claims(claims: Sequence[_Claim], alpha: float) -> list[str]:
     sizes = {len(claim.boards) for claim in claims}
     some, every = set(), set()
     for claim in claims:
-        pair, k = frozenset((claim.better, claim.worse)), int(k_hat(claim.p, "bonferroni", alpha))
+        pair, k = frozenset((claim.better, claim.worse)), int(estimate_k(claim.p, "bonferroni", alpha))
         some |= {pair} if k else set()
         every |= {pair} if k == len(claim.boards) else set()
     of = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"

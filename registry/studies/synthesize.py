@@ -33,8 +33,8 @@ from registry.significance.power import draw_correct
 from registry.significance.resampling.draws import OUTPUTS, TRAINING, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
-from registry.studies.run import chosen_metrics
-from registry.studies.study import Choice, chosen_board
+from registry.studies.run import choose_metrics
+from registry.studies.study import Choice, choose_board
 from registry.version import __version__
 
 RIGHT, WRONG = "right", "wrong"
@@ -75,8 +75,8 @@ class Source:
         (row,) = catalog.tasks(connection, task)
         catalog.check_metric(connection, [row], choice.metric)
         request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
-                                   chosen_metrics(connection, row, choice.metric))
-        board = chosen_board(connection, row, request, choice)
+                                   choose_metrics(connection, row, choice.metric))
+        board = choose_board(connection, row, request, choice)
         if isinstance(board.matrix, PairMatrix):
             raise InputError(f"{board.key.name}: items have no scores of their own in a correlation; name another "
                              "metric")
@@ -277,8 +277,8 @@ def _starts(firsts: Sequence[int], lines: Sequence[str]) -> Iterator[int]:
         yield at
 
 
-def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, models: Sequence[str],
-              seed: int) -> Iterator[tuple[str, bytes]]:
+def resample_training(files: Sequence[Training], sizes: Sequence[int], copies: int, models: Sequence[str],
+                      seed: int) -> Iterator[tuple[str, bytes]]:
     """Give the resampled files by their paths, those of parallel files with the same items, and the manifest's stubs.
 
     A sample depends on the seed, its size and its number (from 1) alone.

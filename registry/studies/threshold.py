@@ -21,21 +21,21 @@ from registry.significance.resampling.draws import SETS, SYSTEMS, stream
 from registry.studies.gains import (
     Gains,
     Places,
-    alike,
-    all_gains,
-    bootstrap_warnings,
-    drawable,
-    gains_of_sets,
-    joined,
-    left_out,
-    no_gains,
-    packed,
-    pair_rows,
-    unpacked,
-    values_of,
-    warnings_of_sets,
+    compare_values,
+    explain_no_gains,
+    find_values,
+    join,
+    make_pair_rows,
+    measure_gains,
+    measure_gains_of_sets,
+    pack,
+    prepare_matrix,
+    report_left_out,
+    unpack,
+    warn_of_bootstrap,
+    warn_of_sets,
 )
-from registry.studies.study import BoardStudy, Case, Finding, Row, option, rising_sizes
+from registry.studies.study import BoardStudy, Case, Finding, Row, option, parse_sizes
 
 Estimator = Callable[[Gains], float]
 
@@ -66,26 +66,26 @@ class Threshold(BoardStudy):
         if not 0 < self.width < 1 or self.enough < 2:
             raise InputError("width lies between 0 and 1, and enough pairs are 2 or more")
         board, settings = case.board, case.request.significance
-        values = values_of(case, board, self.by)
-        gains = all_gains(board.matrix, case.settings, settings.alpha)
+        values = find_values(case, board, self.by)
+        gains = measure_gains(board.matrix, case.settings, settings.alpha)
         if not len(gains.p):
-            raise no_gains(case.boards)
+            raise explain_no_gains(case.boards)
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
-        return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
+        return Finding({"thresholds": rows, "pairs": make_pair_rows(board, gains, self.by, values)},
                        self._reading(rows, gains, settings.alpha),
-                       [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)])
+                       [*warn_of_bootstrap(board.matrix), *report_left_out(board.matrix, gains)])
 
     def _groups(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
         yield "all", gains
-        same = alike(gains, values)
+        same = compare_values(gains, values)
         for group, wanted in ((f"same {self.by}", True), (f"different {self.by}", False)):
             chosen = np.array([one is wanted for one in same])
             if chosen.any() and not chosen.all():
                 yield group, gains.where(chosen)
 
     def _row(self, group: str, gains: Gains, case: Case) -> Row:
-        settings, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
-        row, _ = estimates(gains, systems, settings.alpha, self.width, self.enough, settings.confidence)
+        settings, systems = case.request.significance, resample_systems(len(case.board.members), case.settings.seed)
+        row, _ = estimate_thresholds(gains, systems, settings.alpha, self.width, self.enough, settings.confidence)
         return {"group": group, "alpha": settings.alpha, "pairs": len(gains.p)} | row
 
     def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
@@ -107,18 +107,18 @@ class Threshold(BoardStudy):
         return said
 
     def _said(self, row: Row, about: str) -> str:
-        by_fit = (f"{with_interval(row, 'fitted')} by the fit to {counted(row['near'], 'pair')}"
+        by_fit = (f"{format_with_interval(row, 'fitted')} by the fit to {counted(row['near'], 'pair')}"
                   if row["near"] >= self.enough else
                   f"no fit, for {counted(row['near'], 'pair is', 'pairs are')} near")
-        by_rule = (f"{with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {about}"
+        by_rule = (f"{format_with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {about}"
                    if row["borderline"] >= self.enough else
                    f"no threshold by the rule, which needs {self.enough} pairs with {about} and finds "
                    f"{row['borderline']}")
         return f"{by_rule}; {by_fit}."
 
 
-def estimates(gains: Gains, systems: Ints, alpha: float, width: float, enough: int,
-              confidence: float) -> tuple[Row, Floats]:
+def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float, enough: int,
+                        confidence: float) -> tuple[Row, Floats]:
     """Estimate the threshold by the rule and by the fit, each with its number of pairs and its interval.
 
     The rule takes the 95th percentile of the gains of borderline pairs. It lies above the critical difference: by
@@ -138,39 +138,39 @@ def estimates(gains: Gains, systems: Ints, alpha: float, width: float, enough: i
     """
     row: Row = {}
     for number, name, some, estimate in (
-            ("borderline", "threshold", borderline(gains, alpha, width), percentile),
-            ("near", "fitted", near(gains), carried)):
+            ("borderline", "threshold", select_borderline(gains, alpha, width), find_percentile),
+            ("near", "fitted", select_near(gains), estimate_by_fit)):
         known = len(some.p) >= enough
-        found = resampled(some, estimate, systems) if known else np.full(len(systems), np.nan)
-        low, high = interval(found, confidence)
+        found = resample_estimate(some, estimate, systems) if known else np.full(len(systems), np.nan)
+        low, high = find_interval(found, confidence)
         row |= {number: len(some.p), name: estimate(some) if known else math.nan,
                 f"{name}_low": low, f"{name}_high": high}
     return row, found
 
 
-def with_interval(row: Row, name: str) -> str:
+def format_with_interval(row: Row, name: str) -> str:
     """A threshold of a row as people read it, with its interval."""
     if math.isnan(row[f"{name}_low"]):
         return f"{row[name]:.4g} (no interval: it hangs on few systems)"
     return f"{row[name]:.4g} ({row[f'{name}_low']:.4g} to {row[f'{name}_high']:.4g})"
 
 
-def borderline(gains: Gains, alpha: float, width: float) -> Gains:
+def select_borderline(gains: Gains, alpha: float, width: float) -> Gains:
     """The pairs with p-values about alpha."""
     return gains.where((gains.p > alpha * (1 - width)) & (gains.p < alpha * (1 + width)))
 
 
-def near(gains: Gains) -> Gains:
+def select_near(gains: Gains) -> Gains:
     """The pairs whose gain is not far from their critical one."""
     return gains.where((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 
 
-def percentile(gains: Gains) -> float:
+def find_percentile(gains: Gains) -> float:
     """The 95th percentile of gains, nan of none."""
     return float(np.quantile(gains.gain, SHARE)) if len(gains.gain) else math.nan
 
 
-def carried(gains: Gains) -> float:
+def estimate_by_fit(gains: Gains) -> float:
     """The 95th percentile of gains that are carried to where they are critical, along how they rise; nan of none.
 
     log gain = a + b log (gain / critical gain) is fitted by least squares. b is 1 where all have the same critical
@@ -181,24 +181,24 @@ def carried(gains: Gains) -> float:
     log_gain, log_ratio = np.log(gains.gain), np.log(gains.gain / gains.critical)
     spread = log_ratio - log_ratio.mean()
     rise = min(max(float(spread @ log_gain) / float(spread @ spread), 0), 2) if spread.any() else 1.0
-    return percentile(gains._replace(gain=np.exp(log_gain - rise * log_ratio)))
+    return find_percentile(gains._replace(gain=np.exp(log_gain - rise * log_ratio)))
 
 
-def resampled_systems(systems: int, seed: int) -> Ints:
+def resample_systems(systems: int, seed: int) -> Ints:
     """How often each of the systems is drawn, with replacement, [draws, systems]."""
     rng = np.random.Generator(stream(seed, SYSTEMS))
     return rng.multinomial(systems, np.full(systems, 1 / systems), DRAWS)
 
 
-def resampled(gains: Gains, estimate: Estimator, drawn: Ints) -> Floats:
+def resample_estimate(gains: Gains, estimate: Estimator, drawn: Ints) -> Floats:
     """An estimate in each draw of systems, [draws], since pairs that share a system are no independent pairs.
 
     A system that is drawn twice brings its pairs twice; with itself it makes none.
     """
-    return np.array([estimate(taken(gains, times)) for times in drawn])
+    return np.array([estimate(select_drawn(gains, times)) for times in drawn])
 
 
-def interval(found: Floats, confidence: float) -> tuple[float, float]:
+def find_interval(found: Floats, confidence: float) -> tuple[float, float]:
     """The interval of an estimate from those of resamples; nan where it is undefined in many."""
     defined = found[~np.isnan(found)]
     if len(defined) < _DEFINED * len(found):
@@ -207,7 +207,7 @@ def interval(found: Floats, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def taken(gains: Gains, times: Ints) -> Gains:
+def select_drawn(gains: Gains, times: Ints) -> Gains:
     """The pairs of systems that are taken so often, [systems]."""
     return gains.where(np.repeat(np.arange(len(gains.p)), times[gains.better] * times[gains.worse]))
 
@@ -232,21 +232,21 @@ class Curve(BoardStudy):
         pairs: list[Row] = []
         warnings: list[str] = []
         for board in case.boards:
-            values = values_of(case, board, self.by)
-            gains = all_gains(board.matrix, case.settings, alpha)
-            pairs += pair_rows(board, gains, self.by, values)
-            warnings += [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)]
+            values = find_values(case, board, self.by)
+            gains = measure_gains(board.matrix, case.settings, alpha)
+            pairs += make_pair_rows(board, gains, self.by, values)
+            warnings += [*warn_of_bootstrap(board.matrix), *report_left_out(board.matrix, gains)]
         if not pairs:
-            raise no_gains(case.boards)
+            raise explain_no_gains(case.boards)
         curves = [(key, list(rows)) for key, rows in groupby(sorted(pairs, key=_curve_key), key=_curve_key)]
-        fitted = [row | {"fitted": float(value)} for _, rows in curves for row, value in zip(rows, rising(
+        fitted = [row | {"fitted": float(value)} for _, rows in curves for row, value in zip(rows, fit_rising_curve(
             np.array([row["gain"] for row in rows]), np.array([row["confidence"] for row in rows])), strict=True)]
         summary = [_summarize_curve(test_set, group, rows, alpha) for (test_set, _, group), rows in curves]
         return Finding({"curves": summary, "pairs": fitted}, _describe_curves(summary, alpha, self.by),
                        list(dict.fromkeys(warnings)))
 
 
-def rising(gain: Floats, confidence: Floats) -> Floats:
+def fit_rising_curve(gain: Floats, confidence: Floats) -> Floats:
     """The rising curve that fits best by least squares, at every gain (isotonic regression), [pairs]."""
     from scipy.optimize import isotonic_regression
 
@@ -306,13 +306,13 @@ class Sizes(BoardStudy):
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.1, figures 9 and 10"
     figures: ClassVar = ("test sizes",)
     sizes: tuple[int, ...] = option((), "Of the test sets, in units; or a list as 100,500,1000; doubled from 100 on if "
-                                    "none are given.", metavar="FIRST:LAST:STEP", read=rising_sizes)
+                                    "none are given.", metavar="FIRST:LAST:STEP", read=parse_sizes)
     repetitions: int = option(20, "Random test sets of each size.")
     width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
     enough: int = option(10, "How many pairs a threshold needs.")
 
     def run(self, case: Case) -> Finding:
-        matrix, units = drawable(case.board.matrix), in_order(case)
+        matrix, units = prepare_matrix(case.board.matrix), order_units(case)
         sizes = self._sizes(len(units))
         if len(np.unique(matrix.observed[~np.isnan(matrix.observed)])) < 2:
             raise InputError("no two systems differ, so there is no gain to look at")
@@ -323,15 +323,15 @@ class Sizes(BoardStudy):
 
         def tested(size: int) -> dict[str, Any]:
             sets = [units] if size == len(units) else [of[:size] for of in (units, *orders)]
-            first, *others = packed(gains_of_sets(matrix, np.stack(sets), settings, alpha))
+            first, *others = pack(measure_gains_of_sets(matrix, np.stack(sets), settings, alpha))
             return {_FIRST: [first], _RANDOM: others} if others else {_ALL: [first]}
 
-        parts = [{way: unpacked(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
-        drawn = resampled_systems(len(case.board.members), settings.seed)
+        parts = [{way: unpack(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
+        drawn = resample_systems(len(case.board.members), settings.seed)
         rows, thresholds = [], []
         for size, part in zip(sizes, parts, strict=True):
             for way, sets in part.items():
-                row, of_draws = estimates(joined(sets), drawn, alpha, self.width, self.enough, confidence)
+                row, of_draws = estimate_thresholds(join(sets), drawn, alpha, self.width, self.enough, confidence)
                 rows.append({"size": size, "taken": way, "sets": len(sets), "alpha": alpha} | row
                             | _measure_power(sets, matrix, alpha))
             thresholds.append(np.append(of_draws, row["fitted"]))
@@ -342,7 +342,7 @@ class Sizes(BoardStudy):
                   for gain, p in sorted(zip(gains.gain.tolist(), gains.p.tolist(), strict=True))]
         return Finding({"sizes": rows, "larger": larger, "pairs": points},
                        _describe_sizes(rows, larger, exponent, alpha),
-                       warnings_of_sets(case.board.matrix, units[:sizes[0]]))
+                       warn_of_sets(case.board.matrix, units[:sizes[0]]))
 
     def _sizes(self, n: int) -> list[int]:
         if not 1 <= self.repetitions <= _MOST or not 0 < self.width < 1 or self.enough < 2:
@@ -355,7 +355,7 @@ class Sizes(BoardStudy):
         return sorted({*sizes, n})
 
 
-def in_order(case: Case) -> Places:
+def order_units(case: Case) -> Places:
     """The units in the order in which the gold has their first items."""
     board = case.board
     if board.matrix.units is None:
@@ -365,7 +365,7 @@ def in_order(case: Case) -> Places:
     return np.argsort(first)
 
 
-def power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) -> Floats:
+def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) -> Floats:
     """Fit thresholds by powers of the size, by least squares of their logarithms.
 
     Args:
@@ -392,8 +392,8 @@ def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) ->
     if known.sum() < 2:
         return [], {}
     targets = np.array([times * sizes[-1] for times in LARGER])
-    fitted = power_law(np.log(np.array(sizes)[known]), np.log(thresholds[known]), targets)
-    ends = [interval(of[:-1], confidence) for of in fitted]
+    fitted = fit_power_law(np.log(np.array(sizes)[known]), np.log(thresholds[known]), targets)
+    ends = [find_interval(of[:-1], confidence) for of in fitted]
     rows = [{"size": int(size), "fitted": float(of[-1]), "fitted_low": low, "fitted_high": high}
             for size, of, (low, high) in zip(targets, fitted[1:], ends[1:], strict=True)]
     return rows, {"exponent": float(fitted[0, -1]), "exponent_low": ends[0][0],
@@ -413,7 +413,7 @@ def _measure_power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
         found[significant.better, significant.worse] += 1 / len(sets)
     right, wrong, gain = found[whole > 0], found.T[whole > 0], whole[whole > 0]
     order = np.argsort(gain)
-    enough = np.flatnonzero(rising(gain[order], right[order]) >= POWER) if len(gain) else gain
+    enough = np.flatnonzero(fit_rising_curve(gain[order], right[order]) >= POWER) if len(gain) else gain
     return {"power": float(right.mean()) if len(gain) else math.nan,
             "wrong": float(wrong.mean()) if len(gain) else math.nan,
             "detected": float(gain[order][enough[0]]) if len(enough) else math.nan}
@@ -426,14 +426,14 @@ def _describe_sizes(rows: list[Row], larger: list[Row], exponent: Row, alpha: fl
         least, most = known[0], known[-1]
         falls = f"The threshold by the fit is {least['fitted']:.4g} with {least['size']} units and " \
                 f"{most['fitted']:.4g} with {most['size']}"
-        said.append(f"{falls}: it goes with the size to the power of {with_interval(exponent, 'exponent')}; -0.5 is "
-                    "what variances that shrink with the size would make." if larger else f"{falls}.")
+        said.append(f"{falls}: it goes with the size to the power of {format_with_interval(exponent, 'exponent')}; "
+                    "-0.5 is what variances that shrink with the size would make." if larger else f"{falls}.")
         said += [f"With {row['size']} units {100 * row['power']:.0f} % of the pairs are significant in the direction "
                  f"of the whole test set, and {100 * row['wrong']:.1f} % against it."
                  for row in (least, most)[:len(known)]]
     if larger:
         said.append("Extended by that power, which nothing here can check: " + "; ".join(
-            f"{with_interval(row, 'fitted')} with {row['size']}" for row in larger) + ".")
+            f"{format_with_interval(row, 'fitted')} with {row['size']}" for row in larger) + ".")
     said.append(f"p-values are one-sided, at {alpha:g}, and not corrected; random subsets share units, the more the "
                 "larger they are, and all come from this one test set.")
     return said

@@ -93,12 +93,12 @@ def resample_train(
     """
     from registry.manifest.folder import write_files
     from registry.readers import READERS, Document
-    from registry.studies.synthesize import Training, resampled
+    from registry.studies.synthesize import Training, resample_training
     from registry.values import build
 
     reader = build("reader", READERS, format_, named_values(option or [], "--option"))
-    made = resampled([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies, model,
-                     seed)
+    made = resample_training([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies,
+                             model, seed)
     written = there = 0
     for name, content in made:  # one by one: together they may be larger than memory
         new = write_files(to, {name: content}, dry_run=dry_run)

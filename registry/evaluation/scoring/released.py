@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from registry.evaluation.ingest.context import Ingest
-from registry.significance.histories import released
+from registry.significance.histories import update_shown_score
 from registry.store import catalog
 from registry.store.log.journal import entries
 from registry.store.row_types import Member, TestSetRow
@@ -55,7 +55,7 @@ def rungs(connection: Connection) -> Iterator[Rung]:
 def shown_after(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
     """What is shown once a submission with this score has come, where another one was shown before."""
     sign = -1 if lower_is_better else 1
-    return sign * released(sign * score, sign * before, step)
+    return sign * update_shown_score(sign * score, sign * before, step)
 
 
 def release(ingest: Ingest) -> None:

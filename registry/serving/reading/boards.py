@@ -13,9 +13,9 @@ from registry.serving.reading.source import Opened, Reading
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
-from registry.studies.run import Archive, questions
+from registry.studies.run import Archive, find_questions
 from registry.studies.study import Choice
-from registry.studies.suites import Macro, macro_boards
+from registry.studies.suites import Macro, load_macro_boards
 
 _OF_A_SYSTEM = 2000  # bytes of a standing with its remarks, and of what is computed of it
 _OF_AN_ITEM = 500  # bytes of one answer to it
@@ -82,7 +82,7 @@ def _read(opened: Opened, task: str, items: int) -> Shown | Snapshot:
     if not found.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
-        asked = tuple(questions(connection, Macro(), Choice(task)))
+        asked = tuple(find_questions(connection, Macro(), Choice(task)))
     except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
         asked = ()
     found = detailed(connection, found, items, moment)
@@ -92,7 +92,8 @@ def _read(opened: Opened, task: str, items: int) -> Shown | Snapshot:
 def _averaged(found: Snapshot, database: Database) -> Snapshot:
     """The same with averages over test sets: those that are not kept are made for as long as they are shown."""
     try:
-        return found.with_averages(macro_boards(found.asked, Archive(database, Journal("serve", {}), dry_run=True)))
+        archive = Archive(database, Journal("serve", {}), dry_run=True)
+        return found.with_averages(load_macro_boards(found.asked, archive))
     except MismatchError:  # as above, of what was written since
         return found
 

@@ -14,7 +14,13 @@ from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.seldom import RARELY, hardly_wrong
 from registry.significance.cautions.weak_null import skewed_items
-from registry.significance.crossed import crossing, crossing_names, crossing_refusal, log_p, reach
+from registry.significance.crossed import (
+    compute_log_p,
+    cross_runs,
+    explain_crossing_refusal,
+    find_critical_difference,
+    name_axes,
+)
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 
@@ -46,9 +52,9 @@ class Crossed(PairTest):
         """Refuse systems of which there is one run, and runs that are fixed."""
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
-        if reason := crossing_refusal(matrix):
+        if reason := explain_crossing_refusal(matrix):
             return reason
-        if matrix.runs and self.over not in ("all", *crossing_names(matrix)):
+        if matrix.runs and self.over not in ("all", *name_axes(matrix)):
             return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
         return None
 
@@ -67,10 +73,10 @@ class Crossed(PairTest):
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
-        squared, degrees = crossing(pairs.matrix).bounds([o.pair for o in pairs], self.over)
-        log_ps = log_p(pairs.difference, squared, degrees, settings.alternative)
+        squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
+        log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2
-        far = reach(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
+        far = find_critical_difference(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
         error = np.sqrt(squared.sum(axis=1))
         untested = np.isnan(log_ps)
         far[untested] = math.nan

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from registry.studies.threshold import Curve, _summarize_curve, rising
+from registry.studies.threshold import Curve, _summarize_curve, fit_rising_curve
 from tests.studies.unstored import case_of, means
 
 
@@ -14,8 +14,8 @@ def test_the_rising_curve_is_scikit_learn_s_also_with_equal_gains():
     gain = np.sort(np.round(rng.random(80), 1))
     confidence = np.clip(gain + rng.normal(0, 0.2, 80), 0, 1)
     theirs = IsotonicRegression().fit(gain, confidence).predict(gain)
-    assert np.allclose(rising(gain, confidence), theirs, atol=1e-12)
-    assert (np.diff(rising(gain, confidence)) >= 0).all()
+    assert np.allclose(fit_rising_curve(gain, confidence), theirs, atol=1e-12)
+    assert (np.diff(fit_rising_curve(gain, confidence)) >= 0).all()
 
 
 def test_gains_between_the_least_significant_and_the_largest_other_decide_nothing():
