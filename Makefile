@@ -8,7 +8,7 @@ DEMO_DB := .venv/demo.duckdb
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint types suite thorough conformance validity validity-peers fuzz interchange durability release-check benchmark docs site gallery studies clean
+.PHONY: demo quick test lint types suite js thorough conformance validity validity-peers fuzz interchange durability release-check benchmark docs site gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -42,6 +42,13 @@ types: .venv/.installed
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
 	$(BIN)/pytest -n logical --dist worksteal
+
+# The scripts of the pages: style, types, unit tests, and new bundles. Tests of `suite` do the same if node is there.
+js: node_modules/.installed
+	npm run --silent lint
+	npm run --silent types
+	npm run --silent unit
+	npm run --silent bundle
 
 # Also what repeats at length what other tests show: before a release.
 thorough: .venv/.installed
@@ -105,10 +112,14 @@ benchmark: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || true  # by all processors, pip by one
 	@touch $@
 
+node_modules/.installed: package-lock.json
+	npm ci --silent
+	@touch $@
+
 .venv/peers/.installed: tests/validity/peers/requirements.txt
 	$(PYTHON) -m venv .venv/peers
 	.venv/peers/bin/python -m pip install --quiet --disable-pip-version-check -e . -r tests/validity/peers/requirements.txt
 	@touch $@
 
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv node_modules build dist

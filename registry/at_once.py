@@ -21,7 +21,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
 from registry.leaderboards.leaderboard import Leaderboard
@@ -33,7 +33,7 @@ from registry.parallel.execution import Execution, Progress
 from registry.reports.plan import planned_sentences
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
-from registry.store.log.journal import Journal, now
+from registry.store.log import Journal, now
 from registry.store.session import Session, computed, writing
 
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is

@@ -1,7 +1,7 @@
-"""Answers as columns: what readers make of tables of numbers and labels.
+"""Answers as columns: the one form of a submission's answers outside readers.
 
-They are sequences of answers as any other, each of which becomes an object when it is looked at. Whoever knows columns
-computes with these, at a hundredth of the cost: one table may hold thousands of systems.
+Columns are sequences of answers: `entry` makes an `Answer` when it is needed. Code that computes with the arrays takes
+a hundredth of the time, and one table may hold thousands of systems.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
 from registry.items import Answer, AnswerSet, Item, Response
@@ -25,19 +26,19 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table, which its columns share: the item of each, and the line where it stands."""
+    """The rows of a table, which its columns share: the key of the item and the line of each."""
 
     keys: tuple[str, ...]
     lines: Sequence[int]
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """A row of each key, the only one where there are as many as keys."""
+        """The last row of each key."""
         return {key: n for n, key in enumerate(self.keys)}
 
 
 class Items(list[Item]):
-    """Items whose keys are at hand."""
+    """Items with a cached tuple of their keys."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -46,7 +47,7 @@ class Items(list[Item]):
 
 
 class _Lazy(Sequence[Any]):
-    """A sequence whose entries are made when they are looked at."""
+    """A sequence whose entries are made when they are accessed."""
 
     def __getitem__(self, index: Any) -> Any:
         every = range(len(self))[index]
@@ -62,148 +63,192 @@ class _Lazy(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system: numbers or labels, unless it is another kind of columns.
+    """The answers of one system, as the file has them: numbers or labels, unless a subclass says otherwise.
 
     Attributes:
-        rows: Of the table.
-        values: Its column, [rows]; nan where there is no answer.
-        labels: Where the answers are labels, those that the values are places of.
+        rows: The rows of the table.
+        values: The system's column, [rows]; nan if there is no answer.
+        labels: If the answers are labels, the values are their places here.
     """
 
     rows: Rows
-    values: Floats
+    values: NDArray[Any]
     labels: tuple[str, ...] | None = None
 
     @classmethod
     def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
-        """The answers in rows that have a label each, which is the empty text where there is no answer."""
+        """Make columns of one label per row; an empty label is no answer."""
         known = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
         places: dict[str, float] = {label: n for n, label in enumerate(known)} | {"": np.nan}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
         return cls(Rows(tuple(keys), lines), values, tuple(known))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
-        """The same answers, of which some labels are called otherwise; two may become one."""
+        """Return the same answers with some labels renamed; two labels may become one."""
         names = [new.get(label, label) for label in self.labels or ()]
         places = {label: n for n, label in enumerate(dict.fromkeys(names))}
-        codes = np.array([*map(places.__getitem__, names), np.nan])  # the last one is nowhere
-        values = codes[np.where(_are_there(self.values), self.values, NOWHERE).astype(np.int64)]
+        codes = np.array([*map(places.__getitem__, names), np.nan])  # the last one is for rows without an answer
+        values = codes[np.where(self.are_given, self.values, NOWHERE).astype(np.int64)]
         return replace(self, values=values, labels=tuple(places))
 
     @property
+    def is_numeric(self) -> bool:
+        """True if the values are numbers, or the places of labels."""
+        return self.values.dtype != np.object_
+
+    @property
     def counts(self) -> Counter[str]:
-        """How often each label is given."""
+        """The number of times each label is given."""
         return _counts(self.values[self.given], self.labels)
+
+    @cached_property
+    def are_given(self) -> Flags:
+        """True for each row that has an answer, [rows]."""
+        if not self.is_numeric:
+            return np.ones(len(self.values), dtype=np.bool_)
+        there: Flags = ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
+        return there
 
     @cached_property
     def given(self) -> Places:
         """The rows that have an answer."""
-        return np.flatnonzero(_are_there(self.values))
+        return np.flatnonzero(self.are_given)
 
     def __len__(self) -> int:
         return len(self.given)
 
     def entry(self, n: int) -> Answer:
-        """The answer that comes `n`-th among those that there are."""
+        """Make the `n`-th answer of those that are given."""
         return self.of_row(int(self.given[n]))
 
     def of_row(self, row: int) -> Answer:
-        """The answer in a row that has one."""
-        return Answer(self.rows.keys[row], self.meant(self.values[row].tolist()), self.rows.lines[row])
+        """Make the answer in a row that has one."""
+        value = self.values[row]
+        return Answer(self.rows.keys[row], self.meant(value.tolist() if self.is_numeric else value),
+                      self.rows.lines[row])
 
     def meant(self, value: Any) -> Any:
-        """The number or label that a value stands for."""
+        """Return the answer that a value stands for."""
         return value if self.labels is None else self.labels[int(value)]
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticColumns(AnswerColumns):
-    """Answers that are several numbers each: `values` are [rows, names], and of a row all are nan or none."""
+    """Answers of several numbers each: `values` are [rows, names]; all numbers of a row are nan, or none is."""
 
     names: tuple[str, ...] = ()
 
     def meant(self, value: Any) -> dict[str, float]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         return dict(zip(self.names, value, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateColumns(AnswerColumns):
-    """Answers that are sets of the one answer `key`, whose scores are the values; infinity is the empty set."""
+    """Answers that are sets of the one answer `key`, with the values as scores; infinity is the empty set."""
 
     key: str = ""
 
     def meant(self, value: Any) -> AnswerSet:
-        """The set."""
+        """Return the set."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
+
+
+def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
+    """Return answers as columns: values that are no numbers or labels become one column of objects."""
+    if isinstance(answers, AnswerColumns):
+        return answers
+    values = np.fromiter((answer.value for answer in answers), dtype=np.object_, count=len(answers))
+    return AnswerColumns(Rows(tuple(answer.key for answer in answers), [answer.line for answer in answers]), values)
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedColumns(_Lazy):
-    """The answers of one system to the items of a test set, in their order, None where there is none.
+    """The answers of one system to the items of a test set, in the order of the items; None if there is none.
 
     Attributes:
-        answers: As the file has them.
-        at: The row that has each item, or `NOWHERE`, [items]; None where the rows are the items.
+        answers: The answers as the file has them.
+        at: The row of each item, or `NOWHERE`, [items]; None if the rows are the items.
     """
 
     answers: AnswerColumns
     at: Places | None = None
 
     @classmethod
-    def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns | None:
-        """Join answers with items; None where an answer is to none of these, or rows have the same key."""
+    def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
+        """Join answers with items; of several answers to an item the first counts."""
         keys, rows = items.keys if isinstance(items, Items) else Items(items).keys, answers.rows
         if keys == rows.keys:
-            return cls(replace(answers, rows=Rows(keys, rows.lines)))  # of whose keys there are then no two copies
-        at = np.array([rows.places.get(key, NOWHERE) for key in keys], dtype=np.int64)
-        if len(rows.places) < len(rows.keys) or (at != NOWHERE).sum() < len(rows.keys):
-            return None
-        return cls(answers, at)
+            return cls(replace(answers, rows=Rows(keys, rows.lines)))  # so that no second copy of the keys is kept
+        places = rows.places
+        if len(places) < len(rows.keys):
+            places = {rows.keys[n]: n for n in reversed(answers.given.tolist())}
+        return cls(answers, np.array([places.get(key, NOWHERE) for key in keys], dtype=np.int64))
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """True if every row of the file belongs to an item, and no two to the same one."""
+        return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
+
+    @property
+    def is_numeric(self) -> bool:
+        """True if the values are numbers, or the places of labels."""
+        return self.answers.is_numeric
 
     @cached_property
-    def values(self) -> Floats:
-        """The value of each answer, [items]; nan where there is none."""
-        if self.at is None:
-            return self.answers.values
+    def values(self) -> NDArray[Any]:
+        """The value of each answer, [items]; nan, or None of objects, if there is none."""
         values = self.answers.values
-        return np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)])[self.at]  # the last one is nowhere
+        if self.at is None:
+            return values
+        absent = np.nan if self.is_numeric else None
+        nowhere = np.full((1, *values.shape[1:]), absent, dtype=values.dtype)
+        return np.concatenate([values, nowhere])[self.at]  # NOWHERE takes the last row
 
     @cached_property
     def there(self) -> Flags:
-        """Whether each item has an answer, [items]."""
-        return _are_there(self.values)
+        """True for each item that has an answer, [items]."""
+        given = self.answers.are_given
+        return given if self.at is None else np.concatenate([given, np.zeros(1, dtype=np.bool_)])[self.at]
+
+    @property
+    def n_missing(self) -> int:
+        """The number of items without an answer."""
+        return len(self) - int(self.there.sum())
+
+    @property
+    def given(self) -> JoinedColumns:
+        """The answers that are given, in the same order."""
+        return self.of(self.there) if self.n_missing else self
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each label is given."""
+        """The number of times each label is given."""
+        if self.answers.labels is None:
+            return Counter(self.values[self.there].tolist())
         return _counts(self.values[self.there], self.answers.labels)
 
     def coded(self, labels: Iterable[str]) -> Floats:
-        """Labels of items as values, [items]; those that the system never gives are `NOWHERE`."""
+        """Return labels of items as values, [items]; labels that the system never gives are `NOWHERE`."""
         places = {label: n for n, label in enumerate(self.answers.labels or ())}
         return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
 
     def of(self, items: Flags) -> JoinedColumns:
-        """The answers to some of the items."""
+        """Return the answers to some of the items."""
         at = np.arange(len(items)) if self.at is None else self.at
         return JoinedColumns(self.answers, at[items])
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """The answer to item `n`."""
+        """Make the answer to item `n`."""
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))
 
 
-def _are_there(values: Floats) -> Flags:
-    return ~np.isnan(values if values.ndim == 1 else values[:, 0])
-
-
-def _counts(values: Floats, labels: Sequence[str] | None) -> Counter[str]:
+def _counts(values: NDArray[Any], labels: Sequence[str] | None) -> Counter[str]:
     names = labels or ()
     counts = np.bincount(values.astype(np.int64), minlength=len(names))
     return Counter({label: n for label, n in zip(names, counts.tolist(), strict=True) if n})

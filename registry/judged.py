@@ -22,7 +22,11 @@ Number = TypeVar("Number", float, Floats)
 # counts for the slope, w - 1. Where items are drawn at random w and a are 1, as all probabilities are the same.
 COLUMNS = ("items", "judge", "a", "a judge", "a judge judge",
            "labelled", "w", "w human", "w judge", "w a", "w a human", "w a judge", "w a human judge")
-LABELLED, WEIGHT = COLUMNS.index("labelled"), COLUMNS.index("w")
+ITEMS, JUDGE, SLOPE_WEIGHT = (COLUMNS.index(name) for name in ("items", "judge", "a"))
+LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE = (
+    COLUMNS.index(name) for name in ("labelled", "w", "w human", "w judge"))
+# columns that depend on neither the scores of people nor of the judge
+WITHOUT_SCORES = (ITEMS, SLOPE_WEIGHT, LABELLED, WEIGHT, COLUMNS.index("w a"))
 # items that people looked at; of fewer, intervals cover too seldom (tests.validity.judged_rows)
 FEW_LABELLED = 50
 FEW_FOR_T = 20  # where t allows for how few they are
@@ -81,10 +85,10 @@ def influences(statistics: Floats, slope: Floats) -> Floats:
         slope: Its slope.
     """
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
-    of_items, of_judge, of_labelled = statistics[:, 0], statistics[:, 1], statistics[:, LABELLED] > 0
+    of_items, of_judge, of_labelled = statistics[:, ITEMS], statistics[:, JUDGE], statistics[:, LABELLED] > 0
     mean = share(w_human - slope * w_judge, w)
     moved = slope * (of_judge - of_items * judge / items) / items + (
-        statistics[:, 7] - slope * statistics[:, 8] - mean * statistics[:, 6]) / w
+        statistics[:, WEIGHTED_HUMAN] - slope * statistics[:, WEIGHTED_JUDGE] - mean * statistics[:, WEIGHT]) / w
     if labelled == w:
         for group in (of_labelled, ~of_labelled):
             moved[group] -= moved[group].mean() if group.any() else 0
@@ -109,11 +113,11 @@ def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
         lower: Whether lower scores are the better ones.
     """
     of_a, of_b = a[:, LABELLED] > 0, b[:, LABELLED] > 0
-    w = np.where(of_a & of_b & (is_random(a) or np.array_equal(of_a, of_b)), a[:, 6], 0.0)
+    w = np.where(of_a & of_b & (is_random(a) or np.array_equal(of_a, of_b)), a[:, WEIGHT], 0.0)
     over = np.where(w > 0, w, 1.0)
     sign = -1.0 if lower else 1.0
-    human = sign * (np.where(w > 0, a[:, 7], 0.0) - np.where(w > 0, b[:, 7], 0.0)) / over
-    return np.stack(columns(sign * (a[:, 1] - b[:, 1]), human, w, a[:, 2]), axis=1)
+    human = sign * (np.where(w > 0, a[:, WEIGHTED_HUMAN], 0.0) - np.where(w > 0, b[:, WEIGHTED_HUMAN], 0.0)) / over
+    return np.stack(columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
 
 
 @dataclass(frozen=True)
@@ -153,4 +157,4 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
 
 def is_random(statistics: Floats) -> bool:
     """Whether all items had the same chance of being looked at, from statistics [items, ..., columns]."""
-    return bool((statistics[..., 2] == 1).all())
+    return bool((statistics[..., SLOPE_WEIGHT] == 1).all())

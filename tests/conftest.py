@@ -20,9 +20,9 @@ from typer import testing
 from registry.cli import UNSEARCHED, app
 from registry.query import process
 from registry.query.writer import write
+from registry.store import files
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out, note_hidden
-from registry.store.files import opening
 from tests.label_tasks import LabelTask
 from tests.needs import need, summary
 
@@ -113,7 +113,7 @@ def empty_registry(scored_registries):
 def _databases_have_one_thread():
     """One is enough for a few rows, and more have to be started for each database that is opened."""
     with pytest.MonkeyPatch.context() as patch:
-        for config in (opening.CONFIG, opening.CONFINED_CONFIG):
+        for config in (files.CONFIG, files.CONFINED_CONFIG):
             patch.setitem(config, "threads", 1)
         yield
 

@@ -8,10 +8,11 @@ import pytest
 
 AXE = Path(__file__).resolve().parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 INSTALLED_BY = {
-    "axe-core": "npm install --no-save axe-core",
+    "axe-core": "npm ci",
     "chromium": "apt-get install chromium-headless-shell",
     "java": "apt-get install default-jre-headless",
     "node": "apt-get install nodejs",
+    "node modules": "npm ci",
     "numba": "pip install numba",
     "pandas": "pip install pandas",
     "pdflatex": "apt-get install texlive-latex-recommended",

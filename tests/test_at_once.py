@@ -9,9 +9,10 @@ from registry.at_once import Kept, at_once
 from registry.errors import InputError
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 GOLD = "".join(f"i{n}\t{'yes' if n % 2 else 'no'}\n" for n in range(12))
 TABLES = {

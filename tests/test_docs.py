@@ -18,10 +18,12 @@ from tests.advice_page import advice_page
 from tests.conftest import ROOT
 from tests.generated_docs import (
     ADVICE_PAGE,
+    COLUMNS_PAGE,
     FORMATS_PAGE,
     PAGE,
     SCHEMA_PAGE,
     SCHEMAS,
+    columns_page,
     formats_page,
     json_schemas,
     listing_page,
@@ -81,6 +83,10 @@ def test_every_metric_says_where_it_is_from():
 
 def test_the_page_of_the_database_is_what_a_new_registry_holds():
     assert SCHEMA_PAGE.read_text() == schema_page(), "run `make docs`"
+
+
+def test_the_page_of_columns_is_what_forms_show():
+    assert COLUMNS_PAGE.read_text() == columns_page(), "run `make docs`"
 
 
 def test_the_json_schemas_are_what_the_program_writes():

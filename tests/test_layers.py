@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 LAYERS = [  # of packages, and of modules beside them; each imports from earlier layers only
     "arrays errors identity submission_fields treebank version", "families plugins",
     "files items provenance rendering values",
-    "columns judged parallel",
+    "columns judged missing parallel",
     "manifest metrics readers significance store",
     "evaluation importers metric_names query", "publication", "api guessing studies", "leaderboards", "reports",
     "at_once competitions releases", "direct serving", "cli"]

@@ -20,8 +20,10 @@ def test_the_wheel_works_from_any_directory(tmp_path):
     assert "registry/store/views/10_ranked_submission.sql" in names
     assert "registry/store/macros/10_scoring_named.sql" in names
     assert "registry/store/comments.toml" in names
-    drawn = ("templates/page.html", "styles/base.css", "scripts/main.js", "scripts/items/list.js")
+    drawn = ("templates/page.html", "styles/base.css", "bundles/page.js", "bundles/site.js")
     assert {f"registry/reports/page/{name}" for name in drawn} <= set(names)
+    assert "registry/rendering/numbers.json" in names
+    assert not [n for n in names if "/scripts/" in n], "bundles have them"
     assert "registry/py.typed" in names
     assert f"evalregistry-{__version__}.data/data/share/man/man1/registry.1" in names
     assert not [n for n in names if "__pycache__" in n or n.startswith("tests")]

@@ -15,7 +15,7 @@ from registry.rendering.shown import Shown
 from registry.rendering.table import Column, Table
 from registry.rendering.table import text as written
 from registry.store import catalog, models
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 _SETS = text("""
     SELECT test_set.name, coalesce(any_value(gold.n_items), 0) AS items, count(ranked.submission_id) AS submissions

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.snapshot import Snapshot
     from registry.store.database import Database
-    from registry.store.log.moments import Moment
+    from registry.store.log import Moment
     from registry.studies.run import Question
     from registry.studies.suites import MacroBoard
 

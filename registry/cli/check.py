@@ -68,7 +68,7 @@ def check(
         from registry.reports.plan import planned_sentences
 
         say_all(planned_sentences(checked.plan, in_full=how.progress is not None))
-    items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
+    items = ", ".join(f"{name}: {counted(len(of_set), 'item')}" for name, of_set in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 
 
@@ -132,7 +132,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked = Checked()
         checked.refuse(error)
         return checked
-    from registry.evaluation.ingest.mistakes.similar_names import warnings_about
+    from registry.evaluation.ingest.similar_names import warnings_about
 
     against = None if db is None else database(db)
     checked = check_task(task, content, how, against, limit=limit)

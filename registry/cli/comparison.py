@@ -61,7 +61,7 @@ def score(
     from registry.evaluation.scoring.score import score as score_task
     from registry.reports.stale import stale_table
     from registry.store import catalog
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import computed
 
     journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
@@ -96,7 +96,7 @@ def compare(
     What is not given is as the task declares it. The leaderboards are printed; `registry pairs` prints their pairs.
     """
     from registry.at_once import Job
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import computed
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,

@@ -79,7 +79,7 @@ class _Meant(NamedTuple):
 
 def _meant(name: str | None, db: Path | None) -> _Meant:
     """What the name of a state means."""
-    from registry.store.log.moments import is_time
+    from registry.store.log import is_time
 
     if name is None:
         return _Meant(database_path(db))

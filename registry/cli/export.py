@@ -120,7 +120,7 @@ def _citation(asked: Asked) -> str:
     from registry.manifest import stored_manifest
     from registry.reports.publishing.citations import bibtex, citation_file
     from registry.store import catalog
-    from registry.store.row_types import TaskRow
+    from registry.store.catalog import TaskRow
 
     with asked.database.reading() as connection:  # a task may be cited while its scores are hidden
         row = catalog.find(connection, TaskRow, slug=asked.task) or catalog.tasks(connection, asked.task)[0]

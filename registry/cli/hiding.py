@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from registry.store.database import Database
-    from registry.store.listings import Listing
+    from registry.store.history import Listing
 
 Scores = Annotated[bool, typer.Option("--scores", help="Scores and ranks, not names.")]
 
@@ -33,7 +33,7 @@ def hide(
     """
     from registry.manifest.fields import check_until
     from registry.store.embargoes import UNTIL_REVEALED, describe_until
-    from registry.store.log.journal import now
+    from registry.store.log import now
 
     moment: datetime = UNTIL_REVEALED
     if until is not None:
@@ -63,8 +63,8 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
     """Set until when names or scores are hidden, and return who has which pseudonym."""
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog
-    from registry.store.listings import teams
-    from registry.store.log.journal import Journal
+    from registry.store.history import list_teams
+    from registry.store.log import Journal
     from registry.store.rows import has_row
     from registry.store.session import writing
 
@@ -73,7 +73,7 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
     with writing(target, journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         set_hiding(session.connection, journal, row, column, until)
-        found = teams(session.connection)
+        found = list_teams(session.connection)
         boards = f"comparison JOIN test_set USING (test_set_id) WHERE task_id = {row.task_id}"
         with_candidate = f"{boards} AND json_extract_string(request, '$.significance.candidate') IS NOT NULL"
         has_old_boards = until is not None and row.salt is None and has_row(session.connection, boards)

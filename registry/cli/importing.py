@@ -59,7 +59,7 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     from registry.evaluation.resolve import resolve_stored
     from registry.provenance import recorded_name
     from registry.store import catalog
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     if task is None:
@@ -88,7 +88,7 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
     from registry.evaluation.scoring.score import score
     from registry.importers import IMPORTERS
     from registry.provenance import recorded_name
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
     from registry.values import build
 

@@ -38,10 +38,10 @@ def list_(
     if thing in known:
         keys, rows = known[thing]()
     else:
-        from registry.store import listings
+        from registry.store import history
 
         with database(db).reading() as connection:
-            keys, rows = getattr(listings, thing)(connection)
+            keys, rows = getattr(history, f"list_{thing}")(connection)
     show([Table(rows, keys=keys)], format_)
 
 

@@ -185,8 +185,8 @@ def declared_facts(given: list[str] | None, *declared_by: str) -> dict[str, Any]
         declared_by: Who calls the command, by `SubmissionField.declared_by`.
     """
     from registry.manifest import system_facts
-    from registry.manifest.about import FACTS
     from registry.manifest.fields import check_attribute, check_line
+    from registry.manifest.spec import FACTS
     from registry.submission_fields import declarable_texts
 
     values = named_values(given or [], "--attribute")

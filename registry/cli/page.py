@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.snapshot import Snapshot
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.log.moments import Moment
+    from registry.store.log import Moment
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from registry.readers import Document
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import Session
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
@@ -38,7 +38,7 @@ def bring_up(database: Database, manifest: Path, root: Path | None, how: Executi
              dry_run: bool = False, public: bool = False) -> BroughtUp:
     """Apply, score and compare what a manifest declares; `public`: say nothing that is hidden."""
     from registry.at_once import Job, applied_sentences, applying, evaluated, shown_in_messages
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
 
     task, content = resolved(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)

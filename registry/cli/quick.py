@@ -51,7 +51,7 @@ def quick(
     """
     from registry.at_once import Kept, at_once
     from registry.provenance import recorded_name
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
 
     paths = [gold, *(system or [])]
     found = _made(paths, _asked(kind, metric, option, missing, runs, named_gold), test)

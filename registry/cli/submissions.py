@@ -83,7 +83,7 @@ def purge(
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
     from registry.manifest.fields import check_line
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     target, why = database(db, wait), taken(check_line, reason, "--reason")
@@ -125,7 +125,7 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     from registry.evaluation.submissions.amend import amend as amend_all
     from registry.evaluation.submissions.amend import chosen
     from registry.manifest.fields import check_line
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     why = taken(check_line, reason, "--reason")

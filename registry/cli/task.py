@@ -31,6 +31,7 @@ from registry.cli.options import (
 from registry.cli.pipeline import Submitting, bring_up, resolved, say_end
 from registry.cli.progress import reporter
 from registry.errors import HiddenError, InputError
+from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
@@ -90,7 +91,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     Files that are there already are left alone.
     """
     from registry.at_once import applied_sentences, applying
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
@@ -109,7 +110,7 @@ def submit(
         "What the submission is."))] = "primary",
     version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
     track: Track = None,
-    missing: Annotated[Literal["reject", "worst", "drop", "own"] | None, typer.Option("--missing", help=(
+    missing: Annotated[MissingPolicy | None, typer.Option("--missing", help=(
         "What to do about items without answer."))] = None,
     option: ReaderOptions = None, attribute: Attributes = None,
     run: Annotated[bool, typer.Option("--run", help=(
@@ -125,7 +126,7 @@ def submit(
     from registry.evaluation.ingest.declared import natural
     from registry.manifest import submit_entry
     from registry.readers import Document
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.store.session import writing
 
     paths = sorted(map(str, file), key=natural)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from registry.evaluation.verifying.verify import Verified
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.log.history import Section
+    from registry.store.history import Section
 
 Form = Literal["table", "md", "json"]
 
@@ -78,9 +78,9 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.releases.verifying import verify_public
     from registry.store.database import Database
     from registry.store.embargoes import is_public
-    from registry.store.log.journal import Journal
-    from registry.store.replacement import copy_file
+    from registry.store.log import Journal
     from registry.store.rows import has_row
+    from registry.store.session import copy_file
     from registry.studies import load_study
     from registry.studies.verify import verify_studies
 
@@ -109,7 +109,7 @@ def backup(
     Others may read meanwhile. The copy is read from its first block to its last before it gets its name. It is a
     registry too: to go back to it, give it the name of the one that is lost.
     """
-    from registry.store.backup import back_up
+    from registry.store.session import back_up
 
     back_up(database(db), file)
     say(f"{file}: every block was read again; `registry verify --db {file}` computes every number again")
@@ -133,7 +133,7 @@ def show_(
     import json
 
     from registry.evaluation.submissions.metadata import run_metadata
-    from registry.store.log import history
+    from registry.store import history
 
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")

@@ -43,8 +43,8 @@ from registry.manifest.folder import write_files
 from registry.metrics import METEOR, Metric
 from registry.readers import Reader
 from registry.store import catalog, models, sources
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow
+from registry.store.catalog import GoldRevisionRow, TaskRow
+from registry.store.log import now
 
 ALWAYS = ("numpy", "pydantic", "threadpoolctl")  # what checking and scoring import whatever the task
 _FETCHED = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")  # pip takes those named alone
@@ -311,11 +311,9 @@ def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Ma
                 "\n".join(f"- {name}: {_text(told)}" for name, told in facts if told)]
     metrics = "\n".join(f"- `{name}`: `{metric!r}`, {metric.better} is better"
                         for name, metric in task.metrics.items())
-    missing = {"reject": "A submission has to answer every item.", "worst": "Items without an answer count as wrong.",
-               "drop": "Items without an answer are left out.", "own": "Items without an answer are left out."}
     seen = "Scores are hidden from participants." if hidden else (
         f"The leaderboard shows the last submission of each participant, by `{manifest.primary.id}`.")
-    evaluation = ["# Evaluation", metrics, missing[manifest.submission.missing], seen,
+    evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), seen,
                   "The order on this platform is that of scores alone. Which differences are significant, and the "
                   "ranks that the data supports, are in the organisers' results."]
     timed = "\n".join(f"- {_text(phase.name)}: from {_moment(phase.start)} UTC"

@@ -23,7 +23,7 @@ from registry.errors import InputError, RegistryError, counted, one_line
 from registry.evaluation.checking.check import Checked, check
 from registry.evaluation.checking.task_pack import expected_documents, expected_items, task_pack, write_pack
 from registry.evaluation.ingest.declared import Declared, declare
-from registry.evaluation.ingest.join import join
+from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.measure import scores_of_submission
 from registry.manifest import load_manifest, submit_entry
@@ -203,7 +203,8 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     items = expected_items(task, (test_set := task.manifest.test_set[0]), expected_documents(task, test_set))
     one = _declared(task, document)
     try:
-        joined = join(items, one.read(one.bounded(document, items)), one.reader, one.policies, document.path)
+        bounded = one.bounded(document, items)
+        joined = join(items, one.read(bounded), one.reader, one.policies, bounded)
         scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,

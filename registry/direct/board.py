@@ -20,7 +20,7 @@ from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 if TYPE_CHECKING:
     import pandas

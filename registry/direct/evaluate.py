@@ -11,7 +11,7 @@ from registry.direct.board import Board
 from registry.direct.task import TASK, Asked, made_of
 from registry.errors import InputError, RegistryError, together
 from registry.parallel.execution import Execution
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # what can be done about Python's values
     (r"mend the file, or set check_order = false", "give dicts or Series with an index"),

@@ -15,7 +15,7 @@ from typing import Any
 from registry.direct.form import Form, Row
 from registry.errors import InputError, counted
 from registry.items import Item
-from registry.manifest.write import json_lines
+from registry.manifest.folder import json_lines
 from registry.metrics import Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.readers.bio import PREFIXES, Scheme, is_tag, suggest_tag

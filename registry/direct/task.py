@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 from registry.direct.columns import Column, aligned, check_complete, chosen_of, column, is_missing, systems_of, united
 from registry.direct.form import Form, Items
@@ -16,11 +16,11 @@ from registry.direct.kinds import forms_of, plain, require_references_by_item, r
 from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.base import system_and_team
 from registry.manifest import Significance, significance_with
-from registry.manifest.fields import Missing
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, Metric
 from registry.metrics.texts import choose_tokenizer
+from registry.missing import MissingPolicy
 from registry.plugins import package_of
 
 TASK = "evaluation"
@@ -63,8 +63,8 @@ def made_of(asked: Asked) -> Made:
     Raises:
         InputError: What is given does not go together, or is no gold and answers; says whose value of which item.
     """
-    if asked.missing not in get_args(Missing):
-        raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, get_args(Missing))}")
+    if asked.missing not in list(MissingPolicy):
+        raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, MissingPolicy)}")
     frame, (gold, clusters) = chosen_of(asked.systems, (asked.gold, asked.clusters))
     given = systems_of(frame)
     whose = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"

@@ -135,9 +135,10 @@ def _with_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader
 
 def _check_release(manifest: Manifest) -> None:
     """Refuse a Ladder of scores that are not all of the same items."""
-    policies = {manifest.submission.missing, *(submit.missing for submit in manifest.submit)} & {"drop", "own"}
+    policies = [policy for policy in (manifest.submission.missing, *(submit.missing for submit in manifest.submit))
+                if policy is not None and policy.leaves_items_out]
     if manifest.board.release == "ladder" and policies:
-        raise InputError(f"'ladder' shows scores of the same items, and missing = {min(filter(None, policies))!r} "
+        raise InputError(f"'ladder' shows scores of the same items, and missing = {min(policies).value!r} "
                          "leaves some out; take reject or worst")
 
 

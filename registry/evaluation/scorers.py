@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.metrics import Metric
 from registry.plugins import installed_version, versions
-from registry.store.log.journal import entries
+from registry.store.log import entries
 
 Scorer = dict[str, str]  # `revision` of the metric; of every library, by its name, the version
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from registry.errors import InputError
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.evaluation.ingest.remarks import COLUMN_NAMES
 from registry.guessing.guess import LIKELY, OPEN, SURE
 from registry.guessing.records import OF_ITEMS, first_line, mended, readable, records
 from registry.readers import Document
@@ -266,7 +266,7 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[int, str]:
     if any(is_number(cell) for cell in first):
         return OPEN, "its first line has a number"
     again = [cell for cell, column in zip(first, columns, strict=True) if cell in column.values]
-    called = [cell for cell in first if cell.casefold().strip("# ") in COLUMNS]
+    called = [cell for cell in first if cell.casefold().strip("# ") in COLUMN_NAMES]
     if again:
         return (LIKELY if called and len(called) > len(again) else OPEN), f"{again[0]!r} stands in other lines as well"
     if called:

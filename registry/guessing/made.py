@@ -137,7 +137,7 @@ def _check_labels(guess: Guess, asked: Asked, trial: Trial) -> None:
     none = {label for label in {item.gold for item in items} if _NO_LABEL.fullmatch(label)}
     for system in guess.systems if none else ():
         if not isinstance(joined := trial.joined(guess, items, system), InputError):
-            none -= joined.labels
+            none -= joined.counts.keys()
     if none:
         n = sum(item.gold in none for item in items)
         raise QuestionError(

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
+from registry.columns import JoinedColumns
 from registry.errors import InputError
-from registry.evaluation.ingest.join import Joined, Policies, join
-from registry.evaluation.ingest.remarks import of_submission
+from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.guessing.guess import Given, Guess, System, reworded
 from registry.items import Answer, Item, by_key
+from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 
 _AROUND = " \t\"'"  # what may stand around a label by mistake
@@ -20,9 +21,9 @@ class Trial:
     """Reads files as guesses say, each in each way once."""
 
     def __init__(self, missing: str) -> None:
-        self._missing = missing
+        self._missing = MissingPolicy(missing)
         self._golds: dict[tuple[str, Reader], list[Item] | InputError] = {}
-        self._joined: dict[tuple[Any, ...], Joined | InputError] = {}
+        self._joined: dict[tuple[Any, ...], JoinedColumns | InputError] = {}
 
     def problems(self, guess: Guess) -> list[InputError]:
         """What does not read or go together, one error for each file; nothing where the guess holds."""
@@ -45,18 +46,18 @@ class Trial:
                 self._golds[key] = error
         return self._golds[key]
 
-    def joined(self, guess: Guess, items: Sequence[Item], system: System) -> Joined | InputError:
+    def joined(self, guess: Guess, items: Sequence[Item], system: System) -> JoinedColumns | InputError:
         """A system's answers to the items, or why they do not go together."""
         key = (guess.gold.path, guess.reader, system.document.path, system.reader, system.tokens)
         if key not in self._joined:
             try:
                 answers = system.reader.read_answers(system.document)
-                policies = Policies(self._missing, system.tokens, (guess.metric,) if guess.metric else ())
-                joined = join(items, answers, system.reader, policies, system.document.path)
-                for _ in of_submission(items, joined, system.reader, system.document, missing=self._missing):
-                    pass  # told when they are brought in; what is refused is raised
-                _check_marks(items, joined, system)
-                self._joined[key] = joined
+                metrics = (guess.metric,) if guess.metric and self._missing is MissingPolicy.REJECT else ()
+                policies = Policies(self._missing, system.tokens, metrics)
+                fitted = fit_file(items, answers, system.reader, policies, system.document)
+                assert fitted is not None
+                _check_marks(items, fitted.joined, system)
+                self._joined[key] = fitted.joined
             except InputError as error:
                 self._joined[key] = error
         return self._joined[key]
@@ -75,12 +76,12 @@ class Trial:
         _add(digest, [guess.reader.content(item.gold) for item in items])
         for system in guess.systems:
             joined = self.joined(guess, items, system)
-            answers: Sequence[Answer | None] = () if isinstance(joined, InputError) else joined.answers
+            answers: Sequence[Answer | None] = () if isinstance(joined, InputError) else joined
             _add(digest, [None if answer is None else _content(system.reader, answer.value) for answer in answers])
         return digest.hexdigest()
 
 
-def _check_marks(items: Sequence[Item], joined: Joined, system: System) -> None:
+def _check_marks(items: Sequence[Item], joined: JoinedColumns, system: System) -> None:
     """See that no label is one of the gold's but for blanks or quotes around it: it would count as another one.
 
     Raises:
@@ -90,7 +91,7 @@ def _check_marks(items: Sequence[Item], joined: Joined, system: System) -> None:
         return
     right = {item.gold for item in items}
     plain = {label.strip(_AROUND): label for label in right}
-    wrong = {label for label in joined.labels - right if label.strip(_AROUND) in plain}
+    wrong = {label for label in joined.counts.keys() - right if label.strip(_AROUND) in plain}
     for one in joined.given if wrong else ():
         if one.value in wrong:
             raise InputError(f"label {one.value!r} differs from the gold's {plain[one.value.strip(_AROUND)]!r} in the "

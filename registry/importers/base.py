@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from registry.errors import Category, InputError, counted, suggest
 from registry.manifest.fields import check_slug
-from registry.manifest.folder import TaskFolder
-from registry.manifest.write import json_lines
+from registry.manifest.folder import TaskFolder, json_lines
 from registry.readers import Document
 from registry.readers.parsing.json_values import json_object, json_value
 from registry.values import Value

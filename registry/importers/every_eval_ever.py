@@ -45,8 +45,7 @@ from registry.importers.base import (
 )
 from registry.manifest import Manifest
 from registry.manifest.fields import FACTORS
-from registry.manifest.folder import TaskFolder
-from registry.manifest.write import json_lines
+from registry.manifest.folder import TaskFolder, json_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.readers import Document
 from registry.significance import TESTS

@@ -16,7 +16,7 @@ from registry.leaderboards.load import declared_leaderboards, resampled_places
 from registry.leaderboards.stored import NOT_COMPARED, PAGE_PAIRS
 from registry.significance.ranks import find_groups
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.studies.score_distributions import resample_ranks, resample_score_intervals
 
 

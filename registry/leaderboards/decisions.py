@@ -21,7 +21,7 @@ class PairDecision:
     Attributes:
         a, b: Their places in the standings; on a leaderboard A is the better one.
         significant: Whether they differ significantly.
-        row: The difference, A less B, and the p-values; on a leaderboard all of `PAIR_KEYS`.
+        row: The difference, A less B, and the p-values; on a leaderboard all `PAIR_KEYS` (reports/columns.py).
     """
 
     a: int = field(compare=False)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, text
 
 from registry.leaderboards.leaderboard import DECIMALS, metric_form
 from registry.store import catalog, models
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 class LadderRow(NamedTuple):

@@ -18,9 +18,10 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.intervals import NO_INTERVALS, Intervals
 from registry.manifest import stored_manifest
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
+from registry.rendering.table import NUMBERS
 
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
-DECIMALS = 4  # of scores that people see, unless the task says otherwise
+DECIMALS: int = NUMBERS["decimals"]  # of scores that people see, unless the task says otherwise
 _NAMED = 5  # systems in a footnote
 
 
@@ -219,12 +220,6 @@ _ENDS: dict[Ranks, tuple[str, str]] = {  # the fields of a standing that have th
     "range": ("rank_low", "rank_high"), "neighbour": ("neighbour_low", "neighbour_high"),
     "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("frequent_low", "frequent_high")}
 SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
-PAIR_KEYS = (
-    *SHARED_KEYS, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
-    "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
-    "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
-    "note", "same_team",
-)
 
 
 def title(board: Mapping[str, Any], declared: str | None = None) -> str:

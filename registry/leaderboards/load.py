@@ -28,7 +28,7 @@ from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask
 from registry.manifest import stored_manifest
 from registry.significance.cautions.scales import describe_scales
 from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import name_of
 
 _MEAN = "Mean"  # the metric whose scores are the user's

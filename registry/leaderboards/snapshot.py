@@ -17,11 +17,11 @@ from registry.leaderboards.load import declared_leaderboards
 from registry.leaderboards.stale import stale
 from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.store import catalog
+from registry.store.catalog import TaskRow
 from registry.store.embargoes import find_left_out
-from registry.store.log.moments import Moment
-from registry.store.row_types import TaskRow
+from registry.store.log import Moment
 
 _COMPUTING = ("python", "numpy", "scipy")
 _ORIGINS = text("""

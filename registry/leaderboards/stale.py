@@ -12,7 +12,7 @@ from registry.leaderboards.families import unfinished
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
 from registry.store.embargoes import find_left_out
-from registry.store.log.rescored import changes, since
+from registry.store.log import has_rescored_since, rescorings
 from registry.store.rows import has_row
 from registry.values import parse
 
@@ -66,7 +66,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
     remedy = "`registry compare` brings the board up to date"
-    rescored, runs = changes(connection), recorded(connection)
+    rescored, runs = rescorings(connection), recorded(connection)
     if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
         return  # sooner than the views are planned
@@ -85,7 +85,7 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
         if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
             said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
                  f"--stale` and {remedy}"] = None
-        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+        elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
             said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
                  ] = None
     yield from said

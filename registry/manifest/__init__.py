@@ -2,6 +2,7 @@
 
 from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root
+from registry.manifest.folder import toml
 from registry.manifest.load import (
     load_manifest,
     read_manifest,
@@ -12,7 +13,6 @@ from registry.manifest.load import (
     system_facts,
 )
 from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
-from registry.manifest.write import toml
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "NAMES_PARTICIPANT", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root",

@@ -10,9 +10,11 @@ from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, PlainSerializer, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator
 
-Missing = Literal["reject", "worst", "drop", "own"]
+from registry.missing import MissingPolicy
+
+Missing = Annotated[MissingPolicy, Field(strict=False)]  # TOML has texts
 Kind = Literal["primary", "contrastive", "baseline"]
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -16,9 +16,8 @@ from pydantic_core import ErrorDetails
 
 from registry.errors import InputError, ManifestError, nearest, suggest, together
 from registry.identity import canonical_json
-from registry.manifest.about import SystemFacts
 from registry.manifest.fields import USUAL_TESTS, ContradictionsError
-from registry.manifest.spec import Manifest, Significance, Submit
+from registry.manifest.spec import Manifest, Significance, Submit, SystemFacts
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}
@@ -132,7 +131,7 @@ def _message(detail: ErrorDetails) -> str:
         return f"unknown key; {suggest(key, known)}{'' if nearest(key, known) else option}"
     if kind == "missing":
         return f"this table is missing; add {heading}" if heading else "this key is missing; add it"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         return f"is {given!r}; expected {detail['ctx']['expected']}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])

@@ -111,7 +111,7 @@ class Metric(Value):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give the family's columns for many items, [items, columns]."""
         columns = FAMILIES[self.family].columns
-        if not (self.takes_columns and isinstance(answers, JoinedColumns) and (
+        if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
                 self.has_worst or answers.there.all())):
             rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
             if wrong := set(map(len, rows)) - {len(columns)}:

@@ -194,7 +194,7 @@ class _SetMetric(MatchMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Decide over all items what is accepted, and count."""
-        if isinstance(answers, JoinedColumns):
+        if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
             answers = self._accepted(answers)

@@ -25,8 +25,8 @@ from registry.publication.totals import sum_statistics
 from registry.store import models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
-from registry.store.files.reach import Reach
-from registry.store.log.journal import entries, now
+from registry.store.files import Reach
+from registry.store.log import entries, now
 from registry.store.rows import driver_of, insert_many, quoted
 from registry.store.sources import fetch, is_kept
 from registry.version import __version__

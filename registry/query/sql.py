@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
 from registry.query.question import Query
-from registry.store.files.failures import explain
+from registry.store.files import explain
 from registry.store.rows import driver_of, quoted
 
 _NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself

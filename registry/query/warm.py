@@ -10,7 +10,7 @@ from pathlib import Path
 
 import registry.query.writer
 import registry.store.database  # noqa: F401
-from registry.store.files.opening import CONFINED_CONFIG, connected
+from registry.store.files import CONFINED_CONFIG, connected
 
 with connected(Path(":memory:"), read_only=False, config=CONFINED_CONFIG, patience=0):
     pass

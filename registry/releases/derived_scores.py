@@ -11,9 +11,8 @@ from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.item_statistics import KeptItems
 from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.measure import Measured, measure, measure_labels
+from registry.evaluation.scoring.measure import KeptItems, Measured, measure, measure_labels
 from registry.evaluation.verifying.faults import Fault
 from registry.metrics import METRICS, ConfusionMetric
 from registry.publication.totals import WITHOUT

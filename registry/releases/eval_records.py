@@ -26,8 +26,8 @@ from registry.releases.samples import DeclaredMetric, Items, declared_metrics, l
 from registry.releases.tables import choose, require_current
 from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
 from registry.store import catalog
+from registry.store.catalog import TaskRow
 from registry.store.database import Database
-from registry.store.row_types import TaskRow
 from registry.submission_fields import SUBMISSION_FIELDS
 
 _SUBMISSIONS = """

@@ -20,8 +20,8 @@ from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import models
-from registry.store.files.failures import FAILURES, cause_of
-from registry.store.log.journal import append
+from registry.store.files import FAILURES, cause_of
+from registry.store.log import append
 from registry.store.rows import driver_of, insert, insert_many, parquet_at
 from registry.submission_fields import SUBMISSION_FIELDS
 

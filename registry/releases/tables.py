@@ -16,10 +16,10 @@ from registry.errors import MismatchError
 from registry.families import FAMILIES
 from registry.leaderboards.stale import stale
 from registry.store import models
-from registry.store.files.failures import explaining
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.files import explaining
 from registry.store.rows import quoted
-from registry.store.views import View, described
+from registry.store.schema import View, described
 from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"

@@ -36,9 +36,9 @@ from registry.releases.submitted import verify_submitted
 from registry.releases.tables import SUBMITTED
 from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered
 from registry.significance import Execution
-from registry.store.files.reach import Reach
-from registry.store.log.journal import Journal
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.files import Reach
+from registry.store.log import Journal
 
 _WITHHELD = ("the gold is withheld, and with it the statistics of items: p-values were not computed again, only what "
              "follows from them")

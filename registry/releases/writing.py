@@ -33,10 +33,10 @@ from registry.reports.page import page
 from registry.reports.publishing.citations import CITATION, citation_file
 from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
 from registry.store import catalog
+from registry.store.catalog import TaskRow
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out
-from registry.store.files.reach import Reach
-from registry.store.row_types import TaskRow
+from registry.store.files import Reach
 from registry.version import __version__
 
 FORMAT = 1  # of a release's layout

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from registry.identity import plain_value
 
 Row = Mapping[str, Any]
+# The page's script reads the same rules (reports/page/scripts/numbers.js).
+NUMBERS: dict[str, Any] = json.loads((Path(__file__).parent / "numbers.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -54,27 +58,37 @@ class Table:
 
 
 def number(digits: int) -> Callable[[Any], str]:
-    """Write numbers with so many digits after the point, undefined ones as n/a."""
-    return lambda value: "n/a" if plain_value(value) is None else f"{value:.{digits}f}"
+    """Return a function that writes numbers with so many decimals, and undefined ones as n/a."""
+    return lambda value: NUMBERS["undefined"] if plain_value(value) is None else f"{value:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage."""
+    return f"{100 * share:.{NUMBERS['percentDecimals']}f} %"
 
 
 def p_value(value: Any, log10_p: float | None = None) -> str:
-    """Write a p-value so that it is never rounded to 0 or 1; its logarithm tells what no number holds.
+    """Write a p-value so that it is never rounded to 0 or 1; `log10_p` is its logarithm, for values below all floats.
 
-    >>> [p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.0)]
-    ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999', '<1e-323']
+    >>> [p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.9999999, 0.0)]
+    ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999', '>0.99999', '<1e-323']
     >>> p_value(0.0, -512.25)
     '5.6e-513'
     """
+    rules = NUMBERS["pValue"]
     if plain_value(value) is None:
-        return "n/a"
-    if value == 0:
-        return "<1e-323" if plain_value(log10_p) is None else f"{Decimal(10) ** Decimal(log10_p or 0):.1e}"
+        return str(NUMBERS["undefined"])
     if value == 1:
-        return "1"
-    if value < 0.001:
-        return f"{value:.1e}"
-    return f"{value:.4f}" if value < 0.99995 else f"{value:.5g}"
+        return str(rules["one"])
+    if value == 0 and plain_value(log10_p) is None:
+        return str(rules["zero"])
+    if value < rules["scientificBelow"]:
+        number = value or Decimal(10) ** Decimal(log10_p or 0)
+        return f"{number:.{rules['scientificDigits']}e}"
+    if value < rules["preciseFrom"]:
+        return f"{value:.{rules['decimals']}f}"
+    written = f"{value:.{rules['preciseDigits']}g}"
+    return str(rules["almostOne"]) if float(written) == 1 else written
 
 
 def is_significant(row: Row) -> bool:

@@ -12,16 +12,15 @@ from registry.leaderboards.leaderboard import DECIMALS, Leaderboard, Ranks, Stan
 from registry.leaderboards.sentences import are_significant
 from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Table, number, text
-from registry.reports.boards import interval, pair_columns, places_left, rank_ranges
+from registry.reports.boards import displayed_pairs, places_left, rank_ranges
+from registry.reports.columns import PAIR_KEYS, interval, pair_columns
 from registry.significance import CORRECTIONS
 from registry.studies.suites import MacroAverage, MacroBoard
 
-MACRO_PAIR_KEYS = (
-    "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",
-    "ci_low", "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction",
-    "family_size", "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "note",
-    "same_team",
-)
+# A macro-average is of several test sets, and has neither a submission nor a signature of its own.
+_NOT_OF_MACRO = {"test_set", "facet", "signature", "submission_a", "submission_b", "statistic", "resolved"}
+MACRO_PAIR_KEYS = tuple(of for key in PAIR_KEYS if key not in _NOT_OF_MACRO
+                        for of in ((key, "test_sets") if key == "metric_name" else (key,)))
 _LEFT_BY: dict[Ranks, str] = {
     "range": "significant differences", "cluster": "clusters", "neighbour": "the nearest systems that differ",
     "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
@@ -140,16 +139,17 @@ def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
 
     `past` says as of when, where it is not of today.
     """
-    rows = [{**row, "shown_a": row["system_a"], "shown_b": row["system_b"]} for row in board.pairs]
+    decimals = metric_decimals(board.metric_name)
+    names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
+    rows = displayed_pairs(board.pairs, names_a, names_b, decimals)
     track = f", track {board.track}" if board.track else ""
     won = sum(row["significant"] for row in rows)
     said = f"Pairs are not tested: {board.untested}." if board.untested else (
         f"{are_significant(won, len(rows))} at {board.alpha:g}; "
         f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
-    columns = pair_columns(rows, metric_decimals(board.metric_name))
-    return Table(rows, columns, f"{board.task}{track}: macro {board.metric}", (*filter(None, [past]), said),
-                 MACRO_PAIR_KEYS)
+    return Table(rows, pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
+                 (*filter(None, [past]), said), MACRO_PAIR_KEYS)
 
 
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from registry.query.data_model import Thing
-from registry.reports.json_schema import board_schema, pairs_schema
+from registry.reports.columns import board_schema, pairs_schema
 from registry.serving.answers.forms import MEDIA
 from registry.serving.answers.parameters import AT, Parameter
 from registry.serving.endpoint import Endpoint

@@ -26,8 +26,8 @@ from registry.files import workplace
 from registry.publication.publish import publish
 from registry.store.database import Database
 from registry.store.embargoes import find_next_reveal, is_public
-from registry.store.log.journal import now
-from registry.store.replacement import copy_file
+from registry.store.log import now
+from registry.store.session import copy_file
 
 _Stamp = tuple[tuple[int, ...], ...]
 

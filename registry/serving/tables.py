@@ -8,15 +8,16 @@ from typing import Any
 from registry.errors import UnknownNameError
 from registry.leaderboards import items as of_task
 from registry.leaderboards.choose import with_pairs
-from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
 from registry.reports.items import item_table
 from registry.serving.answers.parameters import AT, Parameter
 from registry.serving.answers.problems import ProblemError
 from registry.serving.endpoint import Asked, Endpoint, Rows
 from registry.serving.reading.boards import task_boards
 from registry.serving.reading.source import Opened, Reading
-from registry.store import catalog, listings
+from registry.store import catalog, history
 
 _OF_A_ROW = 400  # bytes
 _ALL = 2**31
@@ -32,7 +33,7 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
 
 async def tasks(reading: Reading, _: Asked) -> Rows:
     """Every task, also those whose scores are hidden."""
-    return await reading.read(lambda opened: Rows.of(listings.tasks(opened.connection)[1], TASK_KEYS))
+    return await reading.read(lambda opened: Rows.of(history.list_tasks(opened.connection)[1], TASK_KEYS))
 
 
 async def metrics(reading: Reading, asked: Asked) -> Rows:
@@ -88,10 +89,10 @@ async def _board(reading: Reading, asked: Asked) -> Leaderboard:
 async def submissions(reading: Reading, asked: Asked) -> Rows:
     """The submissions to a task."""
     def read(opened: Opened) -> Rows:
-        _, known = listings.tasks(opened.connection)
+        _, known = history.list_tasks(opened.connection)
         if asked["task"] not in (names := [row["id"] for row in known]):
             raise UnknownNameError("task", asked["task"], names)
-        found = [row for row in listings.submissions(opened.connection)[1] if row["task"] == asked["task"]]
+        found = [row for row in history.list_submissions(opened.connection)[1] if row["task"] == asked["task"]]
         return Rows.of(found, SUBMISSION_KEYS)
 
     return await _cached_rows(reading, ("submissions", asked["task"]), read)

@@ -1,10 +1,10 @@
-"""Results: pair results that never change, comparisons that hold one snapshot of a family, and their standings."""
+"""Results: pair results that never change, comparisons that hold one snapshot of a family, standings, and studies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, case, func, select, text
 from registry.arrays import Ints
 from registry.identity import digest_json
 from registry.store import catalog, models
-from registry.store.row_types import PairRequestRow
-from registry.store.rows import insert_bulk, next_id
+from registry.store.catalog import PairRequestRow, StudyRow
+from registry.store.rows import insert, insert_bulk, insert_many, next_id, texts
 from registry.store.statistics import fetch_columns
 
 
@@ -135,3 +135,78 @@ def results_resting_on(connection: Connection, metric_id: int, scoring_ids: Sequ
     """The digests of the results of all comparisons that rest on scores by a metric, by their own."""
     resting = resting_on(connection, [(scoring_id, metric_id) for scoring_id in scoring_ids])
     return {digest: results_digest(connection, comparison_id) for digest, comparison_id in resting.items()}
+
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class PairsOfRun(NamedTuple):
+    """Results of pairs as columns, with the requests and the digests of statistics that their numbers stand for."""
+
+    columns: Columns
+    requests: Mapping[int, PairRequestRow]
+    digests: Mapping[int, str]
+
+    @classmethod
+    def of(cls, connection: Connection, run_id: int) -> Self:
+        """Those that a run has stored."""
+        result, request, tested = models.pair_result, models.pair_request, models.tested_statistics
+        columns = fetch_columns(connection, select(result).where(result.c.run_id == run_id))
+        asked = select(*PairRequestRow.columns(), request.c.pair_request_id).where(
+            request.c.pair_request_id.in_(np.unique(columns["pair_request_id"]).tolist()))
+        used = np.union1d(columns["statistics_a"], columns["statistics_b"]).tolist()
+        rows = connection.execute(select(tested).where(tested.c.tested_statistics_id.in_(used)))
+        return cls(columns, {row.pair_request_id: PairRequestRow.of(row[:-1]) for row in connection.execute(asked)},
+                   {row.tested_statistics_id: row.digest for row in rows})
+
+    def keep(self, connection: Connection, run_id: int) -> None:
+        """Store those that are not there, as results of a run."""
+        if not self.digests:
+            return
+        asked = {number: pair_request_id(connection, request) for number, request in self.requests.items()}
+        tested = dict(zip(self.digests, statistics_ids(connection, list(self.digests.values())).tolist(), strict=True))
+        keys = {"pair_request_id": _renumbered(self.columns["pair_request_id"], asked)} | {
+            side: _renumbered(self.columns[side], tested) for side in ("statistics_a", "statistics_b")}
+        result = models.pair_result
+        there = fetch_columns(connection, select(*(result.c[name] for name in keys)).where(
+            result.c.pair_request_id.in_(list(asked.values()))))
+        new = ~np.isin(_as_one(keys), _as_one(there))
+        first = next_id(connection, result)
+        insert_bulk(connection, result, {
+            name: texts(column[new].tolist()) if column.dtype == object else column[new]
+            for name, column in (dict(self.columns) | keys).items()} | {
+            "pair_result_id": np.arange(first, first + int(new.sum())), "run_id": run_id})
+
+
+def _renumbered(column: NDArray[Any], numbers: Mapping[int, int]) -> NDArray[np.int32]:
+    known = np.array(sorted(numbers))
+    return np.array([numbers[n] for n in known.tolist()], dtype=np.int32)[np.searchsorted(known, column)]
+
+
+def _as_one(keys: Columns) -> NDArray[Any]:
+    """The rows of some columns as one column of values that can be compared."""
+    rows = np.empty(len(keys["statistics_a"]), dtype=[(name, np.int32) for name in keys])
+    for name, column in keys.items():
+        rows[name] = np.ma.getdata(column)
+    return rows
+
+
+def parts_of(connection: Connection, digest: str) -> dict[str, str]:
+    """The parts of an unfinished study, by key."""
+    table = models.study_part
+    rows = connection.execute(select(table.c.key, table.c.result).where(table.c.digest == digest))
+    return {row.key: row.result for row in rows}
+
+
+def keep_parts(connection: Connection, digest: str, parts: Mapping[str, str]) -> None:
+    """Keep parts of an unfinished study; those that are there already stay as they are."""
+    there = parts_of(connection, digest)
+    insert_many(connection, models.study_part, [
+        {"digest": digest, "key": key, "result": result} for key, result in parts.items() if key not in there])
+
+
+def keep_study(connection: Connection, digest: str, **values: Any) -> None:
+    """Keep a finished study in the place of its parts."""
+    if catalog.find(connection, StudyRow, digest=digest) is None:
+        insert(connection, models.study, digest=digest, **values)
+    connection.execute(models.study_part.delete().where(models.study_part.c.digest == digest))

@@ -17,13 +17,20 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, NoRegistryError, StoreError
 from registry.files import is_database
-from registry.store import schema
+from registry.store import definitions, schema
 from registry.store.embargoes import note_hidden
-from registry.store.files import definitions
-from registry.store.files.failures import explaining
-from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, transaction
-from registry.store.files.reach import NOWHERE, Reach
-from registry.store.log.moments import Moment
+from registry.store.files import (
+    CONFIG,
+    CONFINED_CONFIG,
+    NOWHERE,
+    Reach,
+    checkpoint,
+    connected,
+    explaining,
+    is_open,
+    transaction,
+)
+from registry.store.log import Moment
 
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0

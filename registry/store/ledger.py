@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, Table, select
 
 from registry.store import catalog, models
-from registry.store.row_types import NamedSubmission, TestSetRow
+from registry.store.catalog import NamedSubmission, TestSetRow
 from registry.store.rows import Columns, insert_bulk, insert_many, next_id
 
 _MOST = 2**20  # rows of columns that wait in memory

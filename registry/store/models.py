@@ -8,7 +8,9 @@ and column is stands in `comments.toml`.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -28,7 +30,6 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from registry.families import FAMILIES
-from registry.store import comments
 from registry.submission_fields import SUBMISSION_FIELDS
 
 metadata = MetaData()
@@ -245,4 +246,15 @@ statistics = {name: _statistics(name, "_decimal" if name in whole_statistics els
               for name, family in FAMILIES.items()}
 of_family = {name: [of[name] for of in (statistics, whole_statistics) if name in of] for name in FAMILIES}
 
-comments.attach(metadata)
+def _attach_comments() -> None:
+    """Give tables and columns their comments; a missing one is a KeyError."""
+    comments = tomllib.loads((Path(__file__).parent / "comments.toml").read_text("utf-8"))
+    for table in metadata.tables.values():
+        own = comments[table.name]
+        table.comment = own["_"]
+        for column in table.columns:
+            stem = column.name.rstrip("0123456789").removesuffix("_")  # correct_1 to correct_4 share one comment
+            column.comment = own.get(column.name) or own.get(stem) or comments["shared"][column.name]
+
+
+_attach_comments()

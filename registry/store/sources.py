@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from registry.errors import MismatchError
 from registry.store import models
-from registry.store.log.journal import now
+from registry.store.log import now
 
 _LEVEL = 4  # a fifth of the time of zlib's default, for a tenth more room
 

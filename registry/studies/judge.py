@@ -16,7 +16,20 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.errors import InputError, counted
-from registry.judged import FEW_LABELLED, LABELLED, error_of, estimate, influences, is_random
+from registry.judged import (
+    FEW_LABELLED,
+    ITEMS,
+    JUDGE,
+    LABELLED,
+    SLOPE_WEIGHT,
+    WEIGHT,
+    WEIGHTED_HUMAN,
+    WEIGHTED_JUDGE,
+    error_of,
+    estimate,
+    influences,
+    is_random,
+)
 from registry.metrics import JudgedMean
 from registry.significance.cautions.judges import RARE, hangs_on_few_errors, judged_items
 from registry.significance.distributions import log_normal_ps
@@ -88,7 +101,7 @@ def make_corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | Non
 
 def _biases(scored: Floats, units: Ints | None) -> list[Row]:
     """How far the judge agrees with people on what both looked at, by system, [systems, items, columns]."""
-    w, above = scored[:, :, 6], scored[:, :, 8] - scored[:, :, 7]
+    w, above = scored[:, :, WEIGHT], scored[:, :, WEIGHTED_JUDGE] - scored[:, :, WEIGHTED_HUMAN]
     weight = w.sum(axis=1)
     bias = above.sum(axis=1) / weight
     moved = (above - bias[:, None] * w) / weight[:, None]
@@ -106,7 +119,7 @@ def _biases(scored: Floats, units: Ints | None) -> list[Row]:
 def _correlation(statistics: Floats) -> float:
     """Pearson's r of the judge's and people's scores, weighted as the items were drawn."""
     both = statistics[statistics[:, LABELLED] > 0]
-    w, (x, y) = both[:, 6], (both[:, n] / both[:, 6] for n in (7, 8))
+    w, (x, y) = both[:, WEIGHT], (both[:, n] / both[:, WEIGHT] for n in (WEIGHTED_HUMAN, WEIGHTED_JUDGE))
     x, y = (of - (w * of).sum() / w.sum() for of in (x, y))
     spread = math.sqrt(float((w * x * x).sum() * (w * y * y).sum()))
     return float((w * x * y).sum()) / spread if spread else math.nan
@@ -144,11 +157,12 @@ def _chance_as_sample(of: Floats, units: Ints | None) -> float:
     clusters the variance is no less than it is seen to be.
     """
     items, judge, _, _, _, labelled, w, _, w_judge = of.sum(axis=0)[:9]
-    above = of[:, 1] - of[:, 0] * judge / items
-    weights = 1.0 if is_random(of) else of[:, 2] + 1
-    variance = (above**2).mean() / labelled if is_random(of) else (of[:, 2] * above**2).sum() / w**2
+    above = of[:, JUDGE] - of[:, ITEMS] * judge / items
+    weights = 1.0 if is_random(of) else of[:, SLOPE_WEIGHT] + 1
+    variance = (above**2).mean() / labelled if is_random(of) else (of[:, SLOPE_WEIGHT] * above**2).sum() / w**2
     if units is not None:
-        variance = max(variance, error_of((of[:, 8] - w_judge / w * of[:, 6]) / w - above / items, units) ** 2)
+        moved = (of[:, WEIGHTED_JUDGE] - w_judge / w * of[:, WEIGHT]) / w - above / items
+        variance = max(variance, error_of(moved, units) ** 2)
     off = abs(w_judge / w - judge / items)
     if not off:
         return 1.0

@@ -34,7 +34,7 @@ from registry.significance.histories import (
 )
 from registry.significance.rank_sets import Influences, correct_winner
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.studies.study import BoardStudy, BoardSubject, Case, Choice, Finding, Row, option
 
 _MANY_UNITS = 200  # of about equal weight, from which on the winner's interval was seen to hold (docs/studies.md)

@@ -27,8 +27,8 @@ from registry.significance.assumptions import shared_items
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail, same_items
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses, several_runs
-from registry.store.row_types import GoldRevisionRow, Member, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
+from registry.store.statistics import load_named_answers, load_responses, several_runs
 from registry.studies.study import Choice, Finding, Parts, Row, Study, name_systems, option, parse_sizes
 
 Counts = Ints

@@ -20,10 +20,10 @@ from registry.evaluation.comparing.settings import Request, declared_request
 from registry.identity import digest_json, plain_value, salt_digest
 from registry.parallel.execution import Execution
 from registry.plugins import versions
-from registry.store import catalog, studies
+from registry.store import catalog, comparisons
+from registry.store.catalog import StudyRow, TaskRow
 from registry.store.database import Database
-from registry.store.log.journal import Journal, now
-from registry.store.row_types import StudyRow, TaskRow
+from registry.store.log import Journal, now
 from registry.store.session import writing
 from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
@@ -68,12 +68,12 @@ class Archive:
 
     def keep_parts(self, digest: str, parts: Mapping[str, str]) -> None:
         """Keep parts of a study that is not finished, in a transaction of their own."""
-        self._write(lambda connection: studies.keep_parts(connection, digest, parts))
+        self._write(lambda connection: comparisons.keep_parts(connection, digest, parts))
 
     def keep(self, question: Question, result: StudyResult, written: str) -> None:
         """Keep a study in the place of its parts."""
         def store(connection: Connection) -> None:
-            studies.keep_study(
+            comparisons.keep_study(
                 connection, question.digest, study=repr(result.study), task_id=question.task.task_id,
                 subject=result.subject, result=written, signature=result.signature,
                 run_id=self.journal.run_id(connection), created_at=now())
@@ -118,7 +118,7 @@ class Question:
         content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
         digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
-                   studies.parts_of(connection, digest))
+                   comparisons.parts_of(connection, digest))
 
     def load(self, archive: Archive, connection: Connection) -> Loaded:
         """Load what the study is to be made of."""

@@ -23,7 +23,7 @@ from registry.significance.resampling.scores import (
     resampled_scores,
     resampling_refusal,
 )
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 def resample_score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,

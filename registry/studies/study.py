@@ -32,7 +32,7 @@ from registry.provenance import StudySignature
 from registry.significance import CORRECTIONS, PairTest, Settings
 from registry.significance.multiple import adjust
 from registry.store import catalog
-from registry.store.row_types import Member, TaskRow
+from registry.store.catalog import Member, TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]

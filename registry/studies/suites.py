@@ -32,7 +32,7 @@ from registry.significance.matrix import Matrix, Resampled, Score, additive
 from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, estimate_k, list_test_sets
 from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles, resampling_refusal
-from registry.store.row_types import Member
+from registry.store.catalog import Member
 from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import resample_averages
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option

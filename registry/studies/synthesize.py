@@ -24,15 +24,14 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.items import Item
 from registry.manifest import toml
 from registry.manifest.fields import check_name
-from registry.manifest.folder import TaskFolder
-from registry.manifest.write import json_lines
+from registry.manifest.folder import TaskFolder, json_lines
 from registry.readers import Document, Reader
 from registry.significance import PairMatrix
 from registry.significance.matrix import additive
 from registry.significance.power import draw_correct
 from registry.significance.resampling.draws import OUTPUTS, TRAINING, stream
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses
+from registry.store.statistics import load_named_answers, load_responses
 from registry.studies.run import choose_metrics
 from registry.studies.study import Choice, choose_board
 from registry.version import __version__

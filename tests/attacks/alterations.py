@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.evaluation.verifying.verify import verify
 from registry.significance import Execution
-from registry.store import models, views
+from registry.store import models, schema
 from registry.store.database import CONFIG, Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
 from tests.label_tasks import LabelTask
@@ -222,7 +222,7 @@ def alter(path, sql):
 
 def redefine(path, *statements):
     """Alter definitions; `{former}` is the SELECT that a view had."""
-    selects = {view.name: view.select for view in views.load()}
+    selects = {view.name: view.select for view in schema.load_views()}
     names = [sql.split('"')[1] if "{former}" in sql else "" for sql in statements]
     alter(path, "; ".join(sql.replace("{former}", selects.get(name, ""))
                           for sql, name in zip(statements, names, strict=True)))

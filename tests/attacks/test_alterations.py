@@ -20,8 +20,7 @@ from registry.evaluation.verifying.results import TABLES, compare_results, deriv
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.database import Database
-from registry.store.log.journal import Journal
-from registry.store.log.table_digests import columns_of
+from registry.store.log import Journal, columns_of
 from registry.store.rows import driver_of
 from tests.attacks.alterations import (
     DEFINITIONS,

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.ingest.gold_items import gold_digest
+from registry.evaluation.ingest.gold import gold_digest
 from registry.identity import digest_json, short
 from registry.items import Item
 from registry.query.question import Query

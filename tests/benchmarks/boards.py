@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.reports.page import page
 from tests import chromium
 from tests.benchmarks.figures import Figure

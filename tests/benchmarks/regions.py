@@ -16,7 +16,7 @@ import numpy as np
 from registry.evaluation.comparing.contingency import pair_contingencies
 from registry.store import models
 from registry.store.database import CONFIG, Database
-from registry.store.log.journal import now
+from registry.store.log import now
 from registry.store.rows import insert_bulk, insert_many, texts
 from registry.store.statistics import insert_items
 from tests.benchmarks.figures import Figure

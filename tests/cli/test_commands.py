@@ -15,7 +15,7 @@ from registry.cli.commands import LazyCommand
 from registry.cli.study import group as studies
 from registry.metrics import METRICS
 from registry.readers import READERS
-from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from registry.leaderboards.scores import SubmissionScore
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.reports.platforms import codabench, codalab, evalai, wmt
 from registry.reports.publishing.badge import badge
 from registry.reports.publishing.citations import bibtex, citation_file

@@ -15,10 +15,9 @@ import typer
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.store import views
+from registry.store import files, schema
 from registry.store.completions import completions
-from registry.store.files import opening
-from registry.store.files.opening import CONFIG
+from registry.store.files import CONFIG
 from tests.label_tasks import LabelTask
 from tests.thorough import keep_each
 
@@ -69,7 +68,7 @@ def _forged_view(name, columns, rows, path):
 
 
 def forge_views(connection, path):
-    for view in views.load():
+    for view in schema.load_views():
         columns = connection.execute(
             "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [view.name]).fetchall()
         connection.execute(f'DROP VIEW "{view.name}"')
@@ -77,7 +76,7 @@ def forge_views(connection, path):
 
 
 def forge_macros(connection, path):
-    for macro in views.load_macros():
+    for macro in schema.load_macros():
         connection.execute(f'DROP MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"')
         parameters = ", ".join(macro.parameters)
         body = f"TABLE SELECT {_stolen(path)} AS name" if macro.is_table else _stolen(path)
@@ -150,7 +149,7 @@ def test_no_command_shows_or_writes_a_file_of_who_opens_the_registry(how, honest
 
 def test_what_is_searched_for_is_found_where_access_is_on(honest, tmp_path, monkeypatch):
     folder = forged(honest, tmp_path / "forged", forge_table("team"))
-    monkeypatch.delitem(opening.CONFIG, "enable_external_access")
+    monkeypatch.delitem(files.CONFIG, "enable_external_access")
     assert SECRET.encode() in outcome(folder, "list", ("teams",))[0]
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.rendering.render import render
-from registry.reports.boards import BOARD_KEYS, board_table
+from registry.reports.boards import board_table
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
 from registry.reports.latex_board import latex_board
 from tests.conftest import ROOT
 from tests.generated_docs import SCHEMAS

@@ -10,8 +10,8 @@ import sys
 
 import duckdb
 
-from registry.store.backup import unreadable
 from registry.store.database import CONFIG, Database
+from registry.store.session import unreadable
 from tests.faults.prepared import held
 
 FOUND, HARMLESS, WRONG, CRASHED = range(4)

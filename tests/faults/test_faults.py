@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from registry.store.log import journal
+from registry.store import log
 from tests.conftest import ROOT
 
 
@@ -38,7 +38,7 @@ class Backwards(datetime):
 
 def test_a_clock_that_goes_back_changes_no_order(registry, task, monkeypatch):
     """What came last is what was written last: boards, versions of submissions, the log and its head."""
-    monkeypatch.setattr(journal, "datetime", Backwards)
+    monkeypatch.setattr(log, "datetime", Backwards)
     registry("run", task.write())
     first = registry("board", "--format", "json").json[0]["signature"]
     again = task.folder / "again.tsv"

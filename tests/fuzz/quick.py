@@ -24,7 +24,7 @@ from pathlib import Path
 
 from registry.errors import InputError, one_line
 from registry.evaluation.ingest.declared import declared
-from registry.evaluation.ingest.join import join
+from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import scores_of_submission
 from registry.guessing.made import made
@@ -51,7 +51,7 @@ def guessed(paths, asked, folder):
             reader = task.readers[one.test_set.name]
             items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
             for document in one.documents:
-                joined = join(items, one.read(document), one.reader, one.policies, document.path)
+                joined = join(items, one.read(document), one.reader, one.policies, document)
                 of = scores_of_submission(items, joined, one.policies.missing, task.metrics)
                 if any(math.isinf(score) for score in of.values()):
                     raise Failure(f"a score is infinite: {of}")

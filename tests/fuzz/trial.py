@@ -8,10 +8,12 @@ import traceback
 import tracemalloc
 from contextlib import contextmanager
 
+from registry.columns import JoinedColumns, as_columns
 from registry.errors import InputError
-from registry.evaluation.checking.diagnosis import Diagnosis
-from registry.evaluation.ingest.join import Policies, disagreements
+from registry.evaluation.ingest.fit import Policies, find_disagreements, join
+from registry.evaluation.ingest.problems import Diagnosis
 from registry.identity import canonical_json
+from registry.missing import MissingPolicy
 from registry.readers import Document, Problems
 from tests.fuzz.mutations import mutated
 
@@ -128,13 +130,14 @@ def _assign(seed, document, lines):
     except InputError as error:
         _check_error(error, lines)
     else:
-        disagreements(seed.items, list(assigned), seed.reader, Policies("worst"), "f")
+        columns = as_columns(assigned)
+        joined = JoinedColumns.of_items(columns, seed.items)
+        list(find_disagreements(seed.items, columns, joined, seed.reader, Policies(MissingPolicy.WORST), "f"))
 
 
 def _diagnose(seed, document, problems, answers):
     """Do what a check does with the file."""
-    for error in disagreements(seed.items, answers, seed.reader, Policies("reject"), "f"):
-        problems.add(error)
+    join(seed.items, answers, seed.reader, Policies(MissingPolicy.REJECT), document.collecting(problems))
     diagnosis = Diagnosis(document, seed.reader, answers, {"test": seed.items}, "test", problems.counts)
     for error in problems.found:
         diagnosis.cause(error)

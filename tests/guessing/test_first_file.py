@@ -11,7 +11,7 @@ from registry.errors import InputError
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.made import made
 from registry.parallel.execution import Execution
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 N = range(24)
 SYSTEMS = ("alpha", "bravo", "charlie")

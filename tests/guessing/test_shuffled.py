@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.evaluation.ingest.join import Policies, join
+from registry.evaluation.ingest.fit import Policies, join
 from registry.guessing.guess import Asked
 from registry.guessing.made import made
+from registry.missing import MissingPolicy
 from registry.readers import Document
 from tests.guessing.test_guessing import GOLD, IDS, PAIRS, WORDS, A, readers, rows
 
@@ -42,6 +43,7 @@ def test_a_label_is_never_another_one_in_silence(tmp_path_factory, data):
         return
     gold, system = readers(found)
     items = gold.read_gold({"gold": Document.load(folder / "gold")})
-    answers = join(items, system.read_answers(Document.load(folder / "a")), system, Policies("reject"), "a").answers
+    document = Document.load(folder / "a")
+    answers = join(items, system.read_answers(document), system, Policies(MissingPolicy.REJECT), document)
     read = {(item.key, item.gold, answer.value) for item, answer in zip(items, answers, strict=True)}
     assert read in [{(" ".join(map(str, i[::way])), of["gold"], of["a"]) for i, of in truth.items()} for way in (1, -1)]

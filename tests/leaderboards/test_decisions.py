@@ -3,9 +3,9 @@
 import duckdb
 import pytest
 
-from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.leaderboards.load import leaderboards
 from registry.leaderboards.stored import stored_boards
+from registry.reports.columns import PAIR_KEYS
 from registry.store.database import Database
 from tests.conftest import ROOT
 

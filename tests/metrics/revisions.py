@@ -5,13 +5,14 @@ A metric whose digest differs from that in `revisions.json` computes something e
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from registry.errors import InputError
 from registry.evaluation.ingest.declared import declared
-from registry.evaluation.ingest.join import Joined, join
+from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import scores_of_submission
 from registry.guessing.guess import Asked
@@ -20,6 +21,7 @@ from registry.identity import digest, short
 from registry.items import by_key
 from registry.manifest import load_manifest
 from registry.metrics import METRICS
+from registry.missing import MissingPolicy
 from tests.conftest import ROOT
 
 FILE = Path(__file__).with_name("revisions.json")
@@ -54,8 +56,9 @@ def _samples(manifest):
     for one in list(declared(task))[:2]:
         reader = task.readers[one.test_set.name]
         items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
-        joined = join(items, one.read(one.documents[0]), one.reader, one.policies, one.documents[0].path)
-        yield reader.gives, (items[:_MOST], list(joined.answers)[:_MOST])
+        policies = replace(one.policies, metrics=())  # of which some have no worst value
+        joined = join(items, one.read(one.documents[0]), one.reader, policies, one.documents[0])
+        yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))
 
 
 def _numbers(metric, items, answers):
@@ -63,7 +66,7 @@ def _numbers(metric, items, answers):
     try:
         metric.check_gold(items)
         statistics = metric.corpus_statistics(items, answers)
-        score = scores_of_submission(items, Joined(answers), "worst", {"": metric})[""]
+        score = scores_of_submission(items, answers, MissingPolicy.WORST, {"": metric})[""]
     except (InputError, TypeError):  # as scores without a gold, of which there are no errors
         return None
     return [float(f"{value:.12g}") for value in [*np.asarray(statistics, dtype=float).ravel().tolist(), score]]

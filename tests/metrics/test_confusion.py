@@ -10,7 +10,7 @@ from sklearn import metrics as sklearn
 
 from registry.errors import InputError
 from registry.evaluation.matrices import Counts, matrix_of, scores_of
-from registry.evaluation.scoring.label_numbers import LabelNumbers
+from registry.evaluation.scoring.measure import LabelNumbers
 from registry.items import Answer, Item
 from registry.metrics import MCC, METRICS, BalancedAccuracy, Kappa, LabelF, LabelP, LabelR
 from registry.significance import Bootstrap, Settings

@@ -7,7 +7,7 @@ import pytest
 
 from registry import provenance
 from registry.errors import InputError, RegistryError
-from registry.evaluation.scoring import workers as scoring
+from registry.evaluation.scoring import score as scoring
 from registry.parallel import execution
 from registry.parallel.cluster import Cluster
 from registry.parallel.execution import Execution

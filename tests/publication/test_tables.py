@@ -8,7 +8,7 @@ from registry.publication.publish import _columns, publish
 from registry.publication.tables import OTHERS, REFERENCES, TABLES
 from registry.store import models
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 
 def undecided():

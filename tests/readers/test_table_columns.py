@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError
-from registry.evaluation.ingest.content import run_digest
+from registry.evaluation.ingest.fit import run_digest
 from registry.readers import Candidates, Document, Scores, Statistics
 from registry.readers.parsing import fast_tables
 from tests.readers.small_tables import SEPARATORS, json_tables, one_database, parquet_tables, tables

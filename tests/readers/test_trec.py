@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.evaluation.checking.diagnosis import Diagnosis
+from registry.evaluation.ingest.problems import Diagnosis
 from registry.items import Response
 from registry.readers import Document, Problems, Trec
 from registry.readers.trec import metadata

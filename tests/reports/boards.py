@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, Standing
+from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name_group
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",

@@ -22,13 +22,13 @@ from registry.guessing.made import made
 from registry.importers import Wide
 from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import load_manifest
-from registry.manifest.write import toml
+from registry.manifest.folder import toml
 from registry.parallel.execution import Execution
 from registry.rendering.render import render
 from registry.rendering.table import Table
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from tests.conftest import REAL_DATA, ROOT
 
 SAMPLES, MANIFESTS = ROOT / "sample_data", ROOT / "tests" / "real_data"

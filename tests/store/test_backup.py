@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from registry.errors import InputError
 from registry.store import models
-from registry.store.backup import back_up, unreadable
 from registry.store.database import CONFIG, Database
+from registry.store.session import back_up, unreadable
 from tests.label_tasks import LabelTask
 from tests.running import wait_for
 
@@ -21,7 +21,7 @@ WRITER = """
 import sys
 from sqlalchemy import text
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.store.session import writing
 
 for n in range(1, 200):

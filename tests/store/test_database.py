@@ -13,11 +13,10 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
+from registry.store import files
 from registry.store.database import Database
-from registry.store.files import opening
-from registry.store.files.failures import explain
-from registry.store.files.reach import Reach
-from registry.store.log.journal import Journal
+from registry.store.files import Reach, explain
+from registry.store.log import Journal
 from registry.store.session import create, writing
 from tests.running import beside
 
@@ -214,7 +213,7 @@ import os, sys
 from sqlalchemy import text
 from registry.errors import RegistryError
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.store.session import writing
 def rows(database):
     with database.reading() as connection:
@@ -253,7 +252,7 @@ def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database
     shutil.copyfile(database.path, new)
     with Database(new).writing() as connection:
         connection.execute(text("INSERT INTO track VALUES (1, 1, 'open')"))
-    identity = opening._identity
+    identity = files._identity
 
     def replaced_after_the_first_look(path):
         if len(looked) == 1:
@@ -261,7 +260,7 @@ def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database
         looked.append(path)
         return identity(path)
 
-    monkeypatch.setattr(opening, "_identity", replaced_after_the_first_look)
+    monkeypatch.setattr(files, "_identity", replaced_after_the_first_look)
     with database.reading() as connection:
         assert connection.execute(text("SELECT name FROM track")).scalars().all() == ["open"]
 

@@ -11,18 +11,17 @@ import duckdb
 import pytest
 
 from registry.errors import InputError, LockedError, StoreError
-from registry.store import models, replacement
+from registry.store import models, session
 from registry.store.database import CONFIG, Database, Patience
-from registry.store.log.journal import Journal
-from registry.store.replacement import working_copy, write_lock
+from registry.store.log import Journal
 from registry.store.rows import insert_many
-from registry.store.session import create, writing
+from registry.store.session import create, working_copy, write_lock, writing
 from tests.running import beside, holding
 
 HOLD = """
 import pathlib, sys
 from registry.store.database import Database
-from registry.store.replacement import working_copy, write_lock
+from registry.store.session import working_copy, write_lock
 database = Database(sys.argv[1])
 with write_lock(database, "compare"), working_copy(database, create=True):
     print("held", flush=True)
@@ -55,7 +54,7 @@ def kept(database):
 
 
 def test_who_writes_is_told_and_named(database, holder, monkeypatch):
-    monkeypatch.setattr(replacement, "_UNTOLD", 0.05)
+    monkeypatch.setattr(session, "_UNTOLD", 0.05)
     told = []
     for patience in (Patience(0, told.append), Patience(0.3, told.append)):
         impatient = Database(database.path, patience=patience)
@@ -183,7 +182,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, 
 
     if fails == "publish":
         database = Database(tmp_path / "new.duckdb")
-    monkeypatch.setattr(replacement.Copy if fails == "_compacted" else replacement, fails, fail)
+    monkeypatch.setattr(session.Copy if fails == "_compacted" else session, fails, fail)
     with pytest.raises(StoreError, match=r"\.duckdb: cannot put a new file in its place: No space left"):
         keep(database, "a", create=True, compact=True)
     if fails == "publish":
@@ -197,7 +196,7 @@ def test_a_folder_without_locks_is_named(database, monkeypatch):
     def refuse(*_, **__):
         raise OSError(95, os.strerror(95))
 
-    monkeypatch.setattr(replacement.FileLock, "acquire", refuse)
+    monkeypatch.setattr(session.FileLock, "acquire", refuse)
     with pytest.raises(StoreError, match=r"r\.duckdb: cannot be locked in this folder: Operation not supported"), \
             write_lock(database, "submit"):
         pass

@@ -8,10 +8,9 @@ from sqlalchemy import create_engine, text
 
 from registry.errors import InputError, SchemaError
 from registry.identity import digest_json
-from registry.store import models, schema, views
+from registry.store import definitions, models, schema
 from registry.store.database import CONFIG, Database
-from registry.store.files import definitions
-from registry.store.log.table_digests import columns_of
+from registry.store.log import columns_of
 from registry.store.rows import driver_of
 from registry.store.session import create
 from tests.conftest import ROOT
@@ -74,8 +73,8 @@ def declared():
         table.comment, [[column.name, str(column.type), column.nullable, column.comment] for column in table.columns],
         sorted([type(key).__name__, [column.name for column in key.columns]] for key in table.constraints),
         columns_of(table.name)] for table in models.metadata.sorted_tables}
-    return [tables, [[view.name, view.comment, dict(view.columns), view.select] for view in views.load()],
-            [[macro.name, macro.full_comment, macro.statement] for macro in views.load_macros()]]
+    return [tables, [[view.name, view.comment, dict(view.columns), view.select] for view in schema.load_views()],
+            [[macro.name, macro.full_comment, macro.statement] for macro in schema.load_macros()]]
 
 
 def test_a_changed_schema_has_another_revision():
@@ -100,7 +99,7 @@ def test_alembic_makes_what_init_makes(as_made, tmp_path):
 
 def test_alembic_finds_nothing_to_migrate(database):
     with open("/dev/null", "w") as silent, database.writing(dry_run=True) as connection:
-        for view in reversed(views.load()):  # which alembic would take for tables
+        for view in reversed(schema.load_views()):  # which alembic would take for tables
             connection.execute(text(f'DROP VIEW "{view.name}"'))
         command.check(alembic_config(connection, silent))
 
@@ -129,7 +128,7 @@ def test_a_registry_of_another_revision_is_refused(database, registry, revision)
     assert database.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("view", views.load(), ids=lambda view: view.name)
+@pytest.mark.parametrize("view", schema.load_views(), ids=lambda view: view.name)
 def test_every_view_can_be_selected_and_says_what_it_claims(as_made, view):
     assert as_made.execute(text(f'SELECT * FROM "{view.name}"')).all() == []
     comment = as_made.execute(

@@ -10,7 +10,7 @@ from registry.errors import LockedError, StoreError
 from registry.evaluation.comparing import compare as comparing
 from registry.store import models, rows
 from registry.store.database import CONFIG, Database, Patience
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.store.rows import insert_many
 from registry.store.session import computed, writing
 from tests.running import beside

@@ -5,23 +5,23 @@ import math
 import pytest
 from sqlalchemy import text
 
-from registry.store import views
+from registry.store import schema
 from registry.store.database import Database
 from tests.store.ten_items import GOLD, ITEMS, SCORES, A, B, macro
 
 
 def test_views_and_macros_are_all_there_and_no_others(query):
     assert {name for (name,) in query("SELECT view_name FROM duckdb_views() WHERE NOT internal")} == {
-        view.name for view in views.load()}
+        view.name for view in schema.load_views()}
     found = query("SELECT function_name, function_type = 'table_macro' FROM duckdb_functions() WHERE NOT internal "
                   "AND function_type IN ('macro', 'table_macro')")
-    assert set(found) == {(macro.name, macro.is_table) for macro in views.load_macros()}
+    assert set(found) == {(macro.name, macro.is_table) for macro in schema.load_macros()}
 
 
 def test_every_column_of_a_view_says_what_it_is(query):
     found = query("SELECT view_name, column_name, c.comment FROM duckdb_columns() AS c JOIN duckdb_views() AS v "
                   "ON v.view_name = c.table_name WHERE NOT v.internal ORDER BY column_index")
-    for view in views.load():
+    for view in schema.load_views():
         assert {column: about for name, column, about in found if name == view.name} == view.columns
 
 
@@ -33,8 +33,8 @@ def test_every_macro_says_what_it_claims_takes_and_gives(query):
              "discordant_items": macro("discordant_items", "a", "b"), "above": macro("above", "a", 2),
              "ranked_answers": macro("ranked_answers", "a"), "n_best_curve": macro("n_best_curve", "a", [1, 2]),
              "scoring_pair": macro("scoring_pair", "a", "b"), "region_counts": macro("region_counts", "a", "b")}
-    assert {m.name for m in views.load_macros()} == {*calls, "scoring_named", "scoring_beside", "require_answers"}
-    for one in views.load_macros():
+    assert {m.name for m in schema.load_macros()} == {*calls, "scoring_named", "scoring_beside", "require_answers"}
+    for one in schema.load_macros():
         assert said[one.name] == one.full_comment
         assert len(one.comment) > 60
         assert all(one.parameters.values())

@@ -7,9 +7,9 @@ from typing import ClassVar
 import pytest
 
 from registry.errors import InputError, MismatchError, StoreError, UnknownNameError
-from registry.store import studies
+from registry.store import comparisons
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.studies import STUDIES
 from registry.studies import run as running
 from registry.studies.run import Archive
@@ -136,8 +136,8 @@ def test_parts_are_kept_once(conducted):
     conducted(Counting())
     with Database("registry.duckdb").writing() as connection:
         for results in ({"a": "1"}, {"a": "1", "b": "2"}):
-            studies.keep_parts(connection, "sha256:x", results)
-        assert studies.parts_of(connection, "sha256:x") == {"a": "1", "b": "2"}
+            comparisons.keep_parts(connection, "sha256:x", results)
+        assert comparisons.parts_of(connection, "sha256:x") == {"a": "1", "b": "2"}
 
 
 def test_what_is_not_there_is_named(conducted, task, scored):

@@ -186,7 +186,7 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
 def study_archive(db: Database, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
                   actor: str | None = None, *, dry_run: bool = False) -> Archive:
     """Where a command finds and keeps a study, with the record of what was asked."""
-    from registry.store.log.journal import Journal
+    from registry.store.log import Journal
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))

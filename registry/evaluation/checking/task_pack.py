@@ -13,7 +13,7 @@ from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.evaluation.ingest.declared import natural
-from registry.evaluation.ingest.gold_items import read_gold
+from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key

@@ -17,7 +17,7 @@ from registry.evaluation.resolve import unit_of
 from registry.identity import digest_json, salt_digest
 from registry.manifest import significance_with
 from registry.store import catalog
-from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
+from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
 
 @dataclass(frozen=True)

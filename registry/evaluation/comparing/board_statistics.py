@@ -12,19 +12,19 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.ingest.gold_items import split_cluster
+from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.label_numbers import LabelNumbers
-from registry.evaluation.scoring.run_averages import averaged, order_of_content
+from registry.evaluation.scoring.measure import LabelNumbers, averaged, order_of_content
 from registry.families import PLACES, SMALLEST
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
+from registry.missing import MissingPolicy
 from registry.significance import Matrix
 from registry.significance.matrix import CompactStatistics
 from registry.store import catalog
-from registry.store.row_types import Member
+from registry.store.catalog import Member
 from registry.store.statistics import StoredStatistics
 from registry.values import parse
 
@@ -160,8 +160,8 @@ class _Members:
 
 def _items(connection: Connection, key: BoardKey, stored: StoredStatistics, first: int) -> Ints:
     """The items that are left of a board, by their numbers in the gold, whose `first` has that id, in order of keys."""
-    lacks_own = np.array([m.missing == "own" for m in key.members])[stored.of_present]
-    kept: Flags = (stored.present | lacks_own).all(axis=1)
+    may_lack = np.array([MissingPolicy(m.missing).lets_items_differ for m in key.members])[stored.of_present]
+    kept: Flags = (stored.present | may_lack).all(axis=1)
     if len(set(stored.of_present.tolist())) == len(key.members):
         kept &= stored.present.any(axis=1)
     if key.facet is not None:

@@ -16,7 +16,7 @@ from registry.metrics.sets import MatchMetric
 from registry.significance import StatisticMatrix
 from registry.significance.matrix import additive
 from registry.store import catalog
-from registry.store.responses import load_named_answers, load_responses
+from registry.store.statistics import load_named_answers, load_responses
 
 _COLUMNS = FAMILIES["prf"].columns
 

@@ -31,8 +31,8 @@ from registry.significance.base import METHODS
 from registry.significance.multiple import STEP_DOWN
 from registry.significance.resampling.scores import sharing_resamples
 from registry.store import catalog, comparisons, models
-from registry.store.log.journal import Journal, now
-from registry.store.row_types import ComparisonRow, TaskRow
+from registry.store.catalog import ComparisonRow, TaskRow
+from registry.store.log import Journal, now
 from registry.store.rows import insert_bulk, insert_many
 
 

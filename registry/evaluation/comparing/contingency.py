@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from registry.significance.effects import Contingencies, count_contingencies
-from registry.store.responses import load_correct
+from registry.store.statistics import load_correct
 
 
 @dataclass(frozen=True)

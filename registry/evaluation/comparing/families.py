@@ -18,7 +18,7 @@ from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey, boar
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.fields import is_in_family
 from registry.significance.multiple import GATEKEEPING
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:

@@ -24,9 +24,8 @@ from registry.significance import PairTest
 from registry.significance.base import METHODS, Alternative, PairResults
 from registry.significance.cautions.evidence import SystemPairs, chance_notes
 from registry.store import comparisons, models
-from registry.store.log.journal import Journal
-from registry.store.log.rescored import scored_by
-from registry.store.row_types import PairRequestRow
+from registry.store.catalog import PairRequestRow
+from registry.store.log import Journal, scored_by
 from registry.store.rows import Coded, insert_bulk, next_id
 
 # What the family needs to know of a raw result, in the canonical direction.

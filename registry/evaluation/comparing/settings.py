@@ -25,8 +25,8 @@ from registry.manifest import (
 )
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple import count_required_draws
-from registry.store.log.journal import now
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.log import now
 
 
 @dataclass(frozen=True)

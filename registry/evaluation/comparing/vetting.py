@@ -41,7 +41,7 @@ from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import estimate_draw_bytes, estimate_resampling_error
 from registry.store import catalog
-from registry.store.row_types import ComparisonRow, Member, TaskRow
+from registry.store.catalog import ComparisonRow, Member, TaskRow
 
 _KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from registry.arrays import Flags, Floats
 from registry.columns import CandidateColumns, JoinedColumns, Places
-from registry.items import Answer
 from registry.readers import Reader
 from registry.store.statistics import Ids, KnownAnswers
 
@@ -36,14 +35,14 @@ class Responses:
     scores: Floats
 
     @classmethod
-    def of(cls, run: Sequence[Answer | None], reader: Reader) -> Responses:
+    def of(cls, run: JoinedColumns, reader: Reader) -> Responses:
         """Those of a run's answers to all items."""
         labels_alone = type(reader).answer_set is Reader.answer_set  # which then are their own answers
-        if labels_alone and isinstance(run, JoinedColumns) and run.answers.labels is not None:
+        if labels_alone and run.answers.labels is not None:
             places = np.flatnonzero(run.there)
             return cls(places, [(label, "") for label in run.answers.labels], run.values[places].astype(np.int64),
                        np.full(len(places), np.nan))
-        if isinstance(run, JoinedColumns) and isinstance(run.answers, CandidateColumns):
+        if isinstance(run.answers, CandidateColumns):
             places = np.flatnonzero(np.isfinite(run.values))
             return cls(places, [(run.answers.key, "")], np.zeros(len(places), dtype=np.int64), run.values[places])
         lengths, names, scores = list[int](), list[Name](), list[float | None]()

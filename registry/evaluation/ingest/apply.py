@@ -1,4 +1,4 @@
-"""A manifest into the registry: task, gold and submissions, each only as far as it is new or changed."""
+"""Stores what a manifest declares: task, gold and submissions, each only as far as it is new or changed."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from registry.errors import InputError, ManifestError, RegistryError, at_keys, suggest, together
+from registry.errors import InputError, ManifestError, MismatchError, Refuse, RegistryError, at_keys, suggest, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
-from registry.evaluation.ingest.gold import apply_gold
-from registry.evaluation.ingest.gold_items import check_names
+from registry.evaluation.ingest.gold import check_names, gold_digest, read_gold
 from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, refuse_candidate, told
-from registry.evaluation.ingest.mistakes.similar_names import SimilarNames, similar_names
-from registry.evaluation.ingest.remarks import of_gold
+from registry.evaluation.ingest.problems import read_submission
+from registry.evaluation.ingest.remarks import find_gold_warnings
+from registry.evaluation.ingest.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.resolve import ResolvedTask, unit_of
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
 from registry.evaluation.submissions.tombstones import purged_as
 from registry.identity import digest
-from registry.manifest import Manifest, stored_manifest
+from registry.items import Item
+from registry.manifest import Manifest, TestSet, stored_manifest
 from registry.parallel.execution import with_progress
-from registry.store import catalog, models, sources
-from registry.store.log.journal import now
-from registry.store.row_types import TaskRow
-from registry.store.rows import insert
+from registry.readers import Reader
+from registry.store import catalog, models, sources, statistics
+from registry.store.catalog import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.log import now
+from registry.store.rows import insert, insert_bulk, next_id
 
 
 @dataclass
@@ -58,27 +60,27 @@ class Applied:
     notes: list[str] = field(default_factory=list)
 
 
-def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = None) -> Applied:
-    """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
-
-    What is refused is an `InputError` where a file is wrong, with file, line and item, or a `MismatchError` where the
-    gold has changed under the same version of the task.
+def apply(ingest: Ingest, content: bytes) -> Applied:
+    """Store everything that a manifest declares; the same manifest twice changes nothing.
 
     Args:
-        ingest: The command and its task.
+        ingest: The command and its task. With a collector all problems are collected, and files of test sets whose
+            gold is refused are read too; without, the first problem is raised.
         content: The manifest's bytes.
-        chosen: Only these of the submissions that the manifest declares, which need no check of their own; None: all.
+
+    Raises:
+        InputError: A file is wrong.
+        MismatchError: The gold has changed under the same version of the task.
     """
-    task = ingest.task
-    applied, submissions = Applied(ingest.slug), list(declared(task)) if chosen is None else chosen
-    if chosen is None:
-        check_runs(task, submissions)
-    _check_units(task)
+    task, refuse = ingest.task, ingest.refuse
+    applied, submissions = Applied(ingest.slug), list(declared(task, refuse))
+    check_runs(task, submissions, refuse)
+    _check_units(task, refuse)
     ingest.journal.read(task.root.manifest_name, digest(content))
     before = _apply_task(ingest, content, applied)
     if before is not None:
         _move_deadlines(ingest, stored_manifest(before.manifest), applied)
-    stale, known = _apply_gold(ingest, before, applied), ingest.ledger.names
+    stale, known = _apply_all_gold(ingest, before, applied), ingest.ledger.names
 
     def take(one: Declared) -> None:
         try:
@@ -86,12 +88,14 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
                 raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
                                     "[[submit]] away, or bring new ones in by `registry submit` first",
                                     path=task.root.manifest)
-            _apply_one(ingest, one, applied)
+            if one.test_set.name not in stale:
+                _apply_one(ingest, one, applied)
+            elif ingest.collector is not None:
+                read_submission(one.loaded(ingest.parsed.load), None, ingest.collector)
         except InputError as error:
-            ingest.refuse(error)
+            refuse(error)
 
-    fitting = [one for one in submissions if one.test_set.name not in stale]
-    for _ in with_progress(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
+    for _ in with_progress(map(take, submissions), len(submissions), "submissions to read", ingest.progress):
         pass
     applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
@@ -176,42 +180,54 @@ def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
         applied.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 
-def _apply_gold(ingest: Ingest, before: TaskRow | None, applied: Applied) -> set[str]:
-    """Bring in the gold of every test set of a task as it was; gives the test sets whose gold is refused."""
-    task, stale = ingest.task, set[str]()
+def _apply_all_gold(ingest: Ingest, before: TaskRow | None, applied: Applied) -> set[str]:
+    """Store the gold of every test set of a task that was `before`; return the test sets whose gold is refused."""
+    task, collector, stale = ingest.task, ingest.collector, set[str]()
     test_sets = {row.name: row for row in catalog.test_sets(ingest.connection, ingest.task_id)}
     for test_set in task.manifest.test_set:
         stored = test_sets[test_set.name]
         try:
-            revision = apply_gold(ingest, test_set, stored, before, redeclared=applied.task_changed)
-            if revision is not None:
-                applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
-                applied.warnings += of_gold(ingest.items(revision), task.readers[test_set.name], test_set.gold or "",
-                                            task.metrics)
+            revision = _apply_gold(ingest, test_set, stored, before, redeclared=applied.task_changed)
         except RegistryError as error:
             ingest.refuse(error)
             stale.add(test_set.name)
-    if applied.task_changed or applied.gold:
-        applied.warnings += check_names(task, {
-            name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
-            for name, row in ingest.test_sets.items()})
+            continue
+        if revision is not None:
+            applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
+        if collector is not None and revision is None:
+            revision = stored.gold_revision_id
+        if revision is not None:
+            items = ingest.items(revision)
+            applied.warnings += find_gold_warnings(items, task.readers[test_set.name], test_set.gold or "",
+                                                   task.metrics)
+            if collector is not None:
+                collector.items[test_set.name] = items
+    if (applied.task_changed or applied.gold or collector is not None) and not stale:
+        try:
+            applied.warnings += check_names(task, {
+                name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
+                for name, row in ingest.test_sets.items()})
+        except ManifestError as error:
+            ingest.refuse(error)
     return stale
 
 
 def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
-    one = one.loaded(ingest.parsed.load)  # all that follows is about the same bytes
+    one = one.loaded(ingest.parsed.load)  # everything below is about the same bytes
     change, remarks = apply_submission(ingest, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = change
     applied.remarks += remarks
+    if ingest.collector is not None:
+        ingest.collector.warn(one.test_set.name, remarks)
 
 
-def _check_units(task: ResolvedTask) -> None:
+def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
     """Refuse a test of single items or responses if a test set declares clusters and no unit is written out."""
     for test_set in task.manifest.test_set:
         try:
             unit_of(task.manifest.significance, test_set.name, test_set.cluster)
         except InputError as error:
-            raise at_keys([("significance.test", error)], task.root.manifest) from None
+            refuse(at_keys([("significance.test", error)], task.root.manifest))
 
 
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | None:
@@ -223,7 +239,10 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
     values |= (hiding := declared_hiding(manifest, row))
-    refuse_candidate(manifest, row, hiding)
+    try:
+        refuse_candidate(manifest, row, hiding)
+    except InputError as error:
+        ingest.refuse(error)
     values |= (salt := draw_salt(row, hiding, gold=manifest.release.gold))
     if row is None:
         if "seed" not in values:
@@ -269,3 +288,70 @@ def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: App
         applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
                              "`registry withdraw` takes one off the board")
 
+
+def _apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: TaskRow | None, *,
+               redeclared: bool) -> int | None:
+    """Store the gold of a test set, and return its revision if it is new or changed.
+
+    The same content in another order or file form is the same gold. Changed gold needs another `task.version` than
+    `before`. Files that were read before are read again only if the task is `redeclared`, because it may group items by
+    something else.
+
+    Raises:
+        InputError: See `read_gold`.
+        MismatchError: The gold has changed under the same version of the task.
+    """
+    connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]
+    documents = task.gold_documents(test_set, ingest.parsed.load)
+    for document in documents.values():
+        ingest.journal.read(document.name, document.digest)
+    files = {role: document.digest for role, document in documents.items()}
+    revision = stored.gold_revision_id
+    if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
+        return None
+    read = partial(read_gold, task, test_set)
+    items = read(documents) if ingest.collector is None else ingest.collector.read_gold(test_set.name, documents, read)
+    digest = gold_digest(reader, items)
+    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
+    changed = revision is not None and (known is None or known.gold_revision_id != revision)
+    if changed and before is not None and before.version == task.manifest.task.version:
+        raise MismatchError(
+            f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
+            f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
+    if known is None:
+        gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
+        ingest.parsed.keep_items(gold_revision_id, items)
+    else:
+        gold_revision_id = int(known.gold_revision_id)
+    for role, document in documents.items():
+        ingest.keep(document)
+        row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
+               "reader": repr(reader)}
+        if connection.execute(models.gold_source.select().filter_by(**row)).first() is None:
+            connection.execute(models.gold_source.insert().values(row))
+            ingest.journal.run_id(connection)  # even if the gold is the same: the log then has digests of the tables
+    if revision == gold_revision_id:
+        return None
+    catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)
+    ingest.event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
+    return gold_revision_id
+
+
+def _insert_gold(ingest: Ingest, stored: TestSetRow, reader: Reader, items: Sequence[Item], digest: str) -> int:
+    connection = ingest.connection
+    earlier = connection.execute(
+        models.gold_revision.select().where(models.gold_revision.c.test_set_id == stored.test_set_id)).all()
+    gold_revision_id = insert(
+        connection, models.gold_revision, test_set_id=stored.test_set_id, revision=len(earlier) + 1, digest=digest,
+        task_version=ingest.task.manifest.task.version, reader=repr(reader),
+        n_items=len(items), run_id=ingest.run_id, created_at=now())
+    names = sorted({name for item in items for name in item.attributes})
+    first = statistics.insert_items(connection, gold_revision_id, [item.key for item in items],
+                                    {name: [item.attributes.get(name) for item in items] for name in names})
+    answers = [(first + n, answer.key, answer.type) for n, item in enumerate(items)
+               for answer in reader.answer_set(item.gold)]
+    if answers:
+        ids, keys, types = (list(column) for column in zip(*answers, strict=True))
+        insert_bulk(connection, models.answer, statistics.answer_columns(
+            gold_revision_id, next_id(connection, models.answer), ids, keys, types, in_gold=True))
+    return gold_revision_id

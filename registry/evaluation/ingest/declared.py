@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError, ManifestError, Refuse, raising, suggest, together
-from registry.evaluation.ingest.join import Policies
+from registry.evaluation.ingest.fit import FittedFile, Policies, fit_file
 from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
@@ -29,13 +29,16 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True)
 class Declared:
-    """One submission as the manifest (or the command line) declares it; `files` are its runs, mostly one.
+    """One submission as the manifest or the command line declares it.
 
-    `declaration` has a value of each fact that people may declare, by the names of `DECLARED`.
-    `factors` are what tells them apart where that is more than their number: of each file a level for every factor,
-    such as the prompt. `reason` is why it is declared so.
-    Records name its files relative to the folder `within`.
-    Files are read when they are needed, since all that a manifest declares may be too large to be held together.
+    Files are read when they are needed, because all that a manifest declares may not fit into memory.
+
+    Attributes:
+        files: One file for each run; mostly one.
+        declaration: The value of each fact that people may declare, by the names of `DECLARED`.
+        reason: Why it is declared so.
+        within: The folder relative to which records name the files.
+        factors: The level of each factor, such as the prompt, for each file; empty if runs have only numbers.
     """
 
     test_set: TestSet
@@ -59,9 +62,7 @@ class Declared:
     def read(self, document: Document) -> Sequence[Answer]:
         """Read one of its files; an answer that a metric of the task cannot count is reported."""
         answers = self.reader.read_answers(document)
-        if isinstance(answers, AnswerColumns):  # in which there is nothing that a metric cannot count
-            return answers
-        for answer in answers:
+        for answer in () if isinstance(answers, AnswerColumns) else answers:  # metrics can count all numbers and labels
             if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.policies.metrics)), None):
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
@@ -70,12 +71,9 @@ class Declared:
         """Return one of its files, of which no more is read than answers to these items can be."""
         return document.bounded(self.reader.bounds(items))
 
-    def uncounted(self, items: Sequence[Item], answers: Sequence[Answer | None], path: str) -> Iterator[InputError]:
-        """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
-        metric = next((metric for metric in self.policies.metrics if not metric.has_worst), None)
-        if metric is not None and self.policies.missing == "worst":
-            yield from (InputError(metric.unanswered(item).message, path=path, item=item.key, category="missing")
-                        for item, answer in zip(items, answers, strict=True) if answer is None)
+    def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
+        """Join one of its files with the items; see `fit_file`."""
+        return fit_file(items, answers, self.reader, self.policies, document, with_gold=self.test_set.gold is not None)
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -238,3 +236,17 @@ def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
 
 def _path(file: File) -> str:
     return file.path if isinstance(file, Document) else str(file)
+
+
+class LastDocument:
+    """Loads files and keeps the last one: a file may hold many systems, and is then read once."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, Document] | None = None
+
+    def load(self, path: Path, within: Path | None = None) -> Document:
+        """Read a file, unless it is the one that was read last."""
+        if self._last is None or self._last[0] != (path, within):
+            self._last = None  # before there are two
+            self._last = (path, within), Document.load(path, within)
+        return self._last[1]

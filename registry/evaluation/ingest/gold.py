@@ -1,83 +1,96 @@
-"""Gold annotations into the registry: a test set's revisions, items and gold answers."""
+"""A test set's items: read from its gold files, held against what the manifest groups and names, and digested."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Literal
 
-from registry.errors import MismatchError
-from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.gold_items import gold_digest, read_gold
-from registry.items import Item
-from registry.manifest import TestSet
-from registry.readers import Reader
-from registry.store import catalog, models, statistics
-from registry.store.log.journal import now
-from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
-from registry.store.rows import insert, insert_bulk, next_id
+from registry.errors import InputError, ManifestError, suggest
+from registry.evaluation.resolve import ResolvedTask
+from registry.identity import canonical_json, digest_lines
+from registry.items import Item, by_key
+from registry.manifest import Manifest, TestSet
+from registry.readers import Document, Reader
+
+Name = Literal["type", "key"]  # of an answer
 
 
-def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: TaskRow | None, *,
-               redeclared: bool) -> int | None:
-    """Bring the gold of a test set, `stored` before, into the registry; gives its revision where it is new or changed.
-
-    The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
-    one `before`. Files that were read before are read again only where the task is `redeclared`, and may group items by
-    something else.
+def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
+    """Read a test set's items and check that they carry what the manifest groups them by.
 
     Raises:
-        InputError: See `read_gold`.
-        MismatchError: The gold has changed under the same version of the task.
+        InputError: A file is not of its format, an item stands twice, an attribute is not there, or strata cut through
+            the clusters that are tested; where the documents collect problems, those are collected.
     """
-    connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]
-    documents = task.gold_documents(test_set, ingest.parsed.load)
-    for document in documents.values():
-        ingest.journal.read(document.name, document.digest)
-    files = {role: document.digest for role, document in documents.items()}
-    revision = stored.gold_revision_id
-    if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
-        return None
-    items = read_gold(task, test_set, documents)
-    digest = gold_digest(reader, items)
-    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
-    changed = revision is not None and (known is None or known.gold_revision_id != revision)
-    if changed and before is not None and before.version == task.manifest.task.version:
-        raise MismatchError(
-            f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
-            f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
-    if known is None:
-        gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
-        ingest.parsed.keep_items(gold_revision_id, items)
-    else:
-        gold_revision_id = int(known.gold_revision_id)
-    for role, document in documents.items():
-        ingest.keep(document)
-        row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
-               "reader": repr(reader)}
-        if connection.execute(models.gold_source.select().filter_by(**row)).first() is None:
-            connection.execute(models.gold_source.insert().values(row))
-            ingest.journal.run_id(connection)  # even if the gold is the same: the log then has digests of the tables
-    if revision == gold_revision_id:
-        return None
-    catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)
-    ingest.event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
-    return gold_revision_id
+    gold, significance, reader = documents["gold"], task.manifest.significance, task.readers[test_set.name]
+    items = list(by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
+
+    def report(item: Item, message: str) -> None:
+        gold.report(InputError(message, path=gold.path, line=item.line, item=item.key))
+
+    for metric in task.metrics.values():
+        try:
+            metric.check_gold(items)
+        except InputError as error:
+            report(next(item for item in items if item.key == error.item), error.message)
+    is_grouped = True
+    for key, wanted in _groups(task.manifest, test_set):
+        lacking = [item for item in items if not item.attributes.get(wanted)]
+        for item in lacking[:1] if len(lacking) == len(items) else lacking:
+            known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
+            report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
+            is_grouped = False
+    cluster, strata = test_set.cluster, significance.strata
+    if is_grouped and significance.unit != "item" and cluster is not None and strata is not None:
+        at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
+        if at is not None:
+            report(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
+                              'clusters whole; take another attribute, or unit = "item"')
+    return items
 
 
-def _insert_gold(ingest: Ingest, stored: TestSetRow, reader: Reader, items: Sequence[Item], digest: str) -> int:
-    connection = ingest.connection
-    earlier = connection.execute(
-        models.gold_revision.select().where(models.gold_revision.c.test_set_id == stored.test_set_id)).all()
-    gold_revision_id = insert(
-        connection, models.gold_revision, test_set_id=stored.test_set_id, revision=len(earlier) + 1, digest=digest,
-        task_version=ingest.task.manifest.task.version, reader=repr(reader),
-        n_items=len(items), run_id=ingest.run_id, created_at=now())
-    names = sorted({name for item in items for name in item.attributes})
-    first = statistics.insert_items(connection, gold_revision_id, [item.key for item in items],
-                                    {name: [item.attributes.get(name) for item in items] for name in names})
-    answers = [(first + n, answer.key, answer.type) for n, item in enumerate(items)
-               for answer in reader.answer_set(item.gold)]
-    if answers:
-        ids, keys, types = (list(column) for column in zip(*answers, strict=True))
-        insert_bulk(connection, models.answer, statistics.answer_columns(
-            gold_revision_id, next_id(connection, models.answer), ids, keys, types, in_gold=True))
-    return gold_revision_id
+def _groups(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
+    """The attributes that the manifest groups a test set's items by, each with its key."""
+    table = f"test_set[{manifest.test_set.index(test_set)}]"
+    if test_set.cluster is not None:
+        yield f"{table}.cluster", test_set.cluster
+    yield from ((f"{table}.facets", facet) for facet in test_set.facets)
+    if manifest.significance.strata is not None:
+        yield "significance.strata", manifest.significance.strata
+
+
+def split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
+    """The position of the first item that lies in another stratum than an earlier one of its cluster, or None."""
+    stratum_of: dict[Hashable, Hashable] = {}
+    return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
+                 if stratum_of.setdefault(cluster, stratum) != stratum), None)
+
+
+def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str]]]) -> list[str]:
+    """Check that there are the types of answers and the labels that metrics name; warns of test sets without them.
+
+    Args:
+        task: The task.
+        known: For every test set, what gives the types or the keys (labels) of all answers in its gold.
+
+    Raises:
+        ManifestError: The gold of no test set has answers of the type, or with the label.
+    """
+    warnings = []
+    for n, (alias, metric) in enumerate(task.metrics.items()):
+        named: list[tuple[Name, str, str]] = [("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
+        named += [("key", label, "label") for label in metric.named_labels()]
+        for name, wanted, what in named:
+            there = {test_set: values(name) for test_set, values in known.items()}
+            if wanted not in (everywhere := set[str]().union(*there.values())):
+                raise ManifestError(f"the gold has no {what} {wanted!r}; {suggest(wanted, everywhere)}",
+                                    path=task.root.manifest, key=f"metric[{n}]")
+            warnings += [f"{alias}: the gold of test set {test_set!r} has no {what} {wanted!r}; "
+                         f"{suggest(wanted, values)}" for test_set, values in there.items() if wanted not in values]
+    return warnings
+
+
+def gold_digest(reader: Reader, items: Sequence[Item]) -> str:
+    """The digest of what the gold says, whatever the order of its items and the form of its files."""
+    return digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
+                        for i in sorted(items, key=lambda item: item.key))

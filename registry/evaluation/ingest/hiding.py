@@ -13,10 +13,10 @@ from sqlalchemy import Connection
 from registry.errors import InputError
 from registry.identity import digest
 from registry.manifest import NAMES_PARTICIPANT, Manifest, stored_manifest
-from registry.store import catalog, models, pseudonyms
+from registry.store import catalog, embargoes, models
+from registry.store.catalog import TaskRow
 from registry.store.embargoes import UNTIL_REVEALED
-from registry.store.log.journal import Journal, new_salt, now
-from registry.store.row_types import TaskRow
+from registry.store.log import Journal, new_salt, now
 
 Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
 
@@ -93,6 +93,8 @@ def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: 
     salt = draw_salt(task, hiding)
     catalog.set_values(connection, models.task, task.task_id, **hiding, **salt)
     journal.event(connection, "reveal" if until is None else "hide", task.slug, **told(hiding), **describe_salt(salt))
-    if column == "anonymous_until" and until is not None and (drawn := pseudonyms.draw(connection, task.task_id)):
-        journal.event(connection, "pseudonyms", task.slug, **drawn)
+    if column == "anonymous_until" and until is not None:
+        drawn = embargoes.draw_pseudonyms(connection, task.task_id)
+        if drawn:
+            journal.event(connection, "pseudonyms", task.slug, **drawn)
     return True

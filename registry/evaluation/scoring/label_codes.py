@@ -13,10 +13,10 @@ from sqlalchemy import Connection, select
 
 from registry.arrays import Floats
 from registry.errors import InputError, counted
-from registry.evaluation.scoring.label_numbers import MOST, LabelNumbers
+from registry.evaluation.scoring.measure import MOST, LabelNumbers
 from registry.metrics.confusion import NO_LABEL, label_code
 from registry.store import catalog, models
-from registry.store.row_types import GoldRevisionRow
+from registry.store.catalog import GoldRevisionRow
 from registry.store.rows import insert_many, next_id
 
 

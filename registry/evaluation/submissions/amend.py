@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from registry.errors import UnknownNameError, suggest
 from registry.identity import canonical_json
 from registry.store import catalog, models
-from registry.store.log.journal import Journal
-from registry.store.row_types import NamedSubmission, TaskRow
+from registry.store.catalog import NamedSubmission, TaskRow
+from registry.store.log import Journal
 
 
 class Chosen(NamedTuple):

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.readers import READERS, Document
 from registry.readers.trec import Trec, metadata
 from registry.store import catalog, sources
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.values import parse
 
 

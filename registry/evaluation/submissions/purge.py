@@ -23,8 +23,8 @@ from registry.evaluation.submissions.tombstones import (
 )
 from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
 from registry.store import catalog, models, sources
-from registry.store.log.journal import Journal, now
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.log import Journal, now
 from registry.store.rows import insert
 
 

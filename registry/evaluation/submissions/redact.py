@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from registry.evaluation.submissions.names import TeamNames
 from registry.identity import canonical_json
 from registry.store import catalog, models
-from registry.store.log.journal import Journal, append
+from registry.store.log import Journal, append
 from registry.submission_fields import FREE, SUBMISSION_FIELDS
 
 _FREE = ("reason", *FREE)  # details of entries that people have written

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, counted, duration
 from registry.manifest import Manifest
 from registry.store import catalog, models
-from registry.store.log.journal import Journal, entries
+from registry.store.log import Journal, entries
 
 _MOVED = "the deadline was moved"
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, select
 
 from registry.identity import canonical_json, digest_json
 from registry.store import models
-from registry.store.log.journal import new_salt
+from registry.store.log import new_salt
 from registry.submission_fields import SUBMISSION_FIELDS
 
 _COMPARISON = """

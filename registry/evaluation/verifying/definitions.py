@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from registry.evaluation.verifying.faults import Fault
-from registry.store.files.definitions import alterations, restore_views
+from registry.store.definitions import alterations, restore_views
 from registry.store.rows import driver_of
 
 KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schema"})  # of things that faults are of

@@ -14,7 +14,7 @@ from registry.errors import counted
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest
 from registry.store import models
-from registry.store.log.journal import entries
+from registry.store.log import entries
 
 _NUMBER = re.compile(r" \(\d+\)$")  # of files that have one name and are not the same
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.scoring.released import ACTION, Rung, rungs, shown_after
+from registry.evaluation.scoring.score import ACTION, Rung, rungs, shown_after
 from registry.evaluation.submissions.tombstones import tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest
 from registry.metrics import METRICS
 from registry.store import models
-from registry.store.log.journal import entries
-from registry.store.pseudonyms import is_system_of
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
+from registry.store.embargoes import is_system_of
+from registry.store.log import entries
 from registry.values import parse
 
 _COLUMNS = {"anonymous_until": "its names are", "blind_until": "its scores are"}

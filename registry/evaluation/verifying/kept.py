@@ -8,15 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.ingest.content import content_digest
-from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.gold_items import gold_digest
-from registry.evaluation.ingest.parsed_cache import kept_gold
+from registry.evaluation.ingest.context import Ingest, kept_gold
+from registry.evaluation.ingest.fit import content_digest
+from registry.evaluation.ingest.gold import gold_digest
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.store import catalog, models
-from registry.store.log.journal import entries
-from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.store.log import entries
 from registry.submission_fields import CHANGEABLE
 
 Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes

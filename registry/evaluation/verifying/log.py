@@ -16,8 +16,16 @@ from registry.evaluation.submissions.tombstones import digest_of_comparison, dig
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
-from registry.store.log.journal import BLANK, digest_of_inputs, digest_of_run, digest_of_words, entries, link
-from registry.store.log.table_digests import columns_of, table_digests
+from registry.store.log import (
+    BLANK,
+    columns_of,
+    digest_of_inputs,
+    digest_of_run,
+    digest_of_words,
+    entries,
+    link,
+    table_digests,
+)
 
 
 @dataclass

@@ -18,10 +18,9 @@ from registry.evaluation.verifying.faults import STALE_SCORES, Fault, difference
 from registry.identity import SALTED, canonical_json
 from registry.significance import Execution
 from registry.store import catalog
+from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
 from registry.store.comparisons import results_digest
-from registry.store.log.journal import Journal
-from registry.store.log.rescored import changes
-from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
+from registry.store.log import Journal, rescorings
 
 TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_request", "pair_result",
           "pair_interval")
@@ -64,7 +63,8 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
         execution: Who computes.
     """
     connection.exec_driver_sql(STALE_SCORES)
-    superseded = {digest: kept for change in reversed(changes(connection)) for digest, kept in change.results.items()}
+    superseded = {digest: kept for change in reversed(rescorings(connection))
+                  for digest, kept in change.results.items()}
     for rows in _families(connection, chosen):
         try:
             found = [_looked_up(connection, task, row, execution, superseded) for row in rows]

@@ -11,17 +11,16 @@ from sqlalchemy import Connection, select
 
 from registry.errors import RegistryError
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.join import Policies
-from registry.evaluation.ingest.submissions import add_fitted, fit
+from registry.evaluation.ingest.fit import Policies, fit_file
+from registry.evaluation.ingest.submissions import add_files
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.evaluation.scoring.rescored import digest_by
-from registry.evaluation.scoring.score import Pending, score_wanted
-from registry.evaluation.scoring.workers import Wanted
+from registry.evaluation.scoring.score import Pending, Wanted, digest_by, score_wanted
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.metrics import METRICS, Metric
+from registry.missing import MissingPolicy
 from registry.parallel.execution import Execution
 from registry.store import models
-from registry.store.row_types import DeclaredMetric, ScoringRow
+from registry.store.catalog import DeclaredMetric, ScoringRow
 from registry.store.rows import filled
 from registry.values import parse
 
@@ -52,15 +51,17 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
             name, n_missing = names[scoring.scoring_id], stored[scoring.scoring_id]
             try:
                 reader, documents, answers = ingest.parsed.read(scoring.submission_id)
-                fitted = fit(ingest.items(revision), reader, documents, Policies(scoring.missing, tokens="warn"),
-                             answers)
-                add_fitted(ingest, scoring.scoring_id, revision, reader, fitted)
+                policies = Policies(MissingPolicy(scoring.missing), tokens="warn")
+                files = [fitted for of_run, document in zip(answers, documents, strict=True) if (fitted := fit_file(
+                    ingest.items(revision), of_run, reader, policies, document)) is not None]
+                add_files(ingest, scoring.scoring_id, revision, reader, files)
+                n_missing_again = sum(file.joined.n_missing for file in files)
             except Exception as error:
                 yield Fault("damaged", "submission", name, f"cannot be joined with the gold again: {error}")
                 continue
-            if fitted.n_missing != n_missing:
+            if n_missing_again != n_missing:
                 yield Fault("altered", "submission", name,
-                              f"{n_missing} missing answers are stored, and {fitted.n_missing} found again")
+                              f"{n_missing} missing answers are stored, and {n_missing_again} found again")
             if metrics := _scored_by(ingest.connection, scoring.scoring_id):
                 wanted.append(Wanted(name, scoring, metrics))
         ingest.write()

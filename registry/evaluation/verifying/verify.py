@@ -41,9 +41,9 @@ from registry.evaluation.verifying.scores import TABLES as OF_SCORES
 from registry.evaluation.verifying.scores import compare_scores, derive_scores
 from registry.significance import Execution
 from registry.store import catalog, models
-from registry.store.backup import unreadable
-from registry.store.log.journal import Journal
-from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
+from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow
+from registry.store.log import Journal
+from registry.store.session import unreadable
 
 
 @dataclass

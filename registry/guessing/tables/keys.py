@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from registry.errors import counted
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.evaluation.ingest.remarks import COLUMN_NAMES
 from registry.guessing.guess import Given, System
 from registry.guessing.looks import EVEN, Column, Table, is_other_number, tables
 from registry.readers import READERS, Reader
@@ -120,7 +120,7 @@ def may_name(table: Table, n: int) -> bool:
     name, column = table.names[n].casefold(), table.column(n)
     if table.names_items:
         return name == "item"
-    is_named = name in COLUMNS if table.header else n == 0
+    is_named = name in COLUMN_NAMES if table.header else n == 0
     return not all(map(is_other_number, column.values)) and (
         is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric)))
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from shlex import quote
 
 from registry.errors import InputError
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.evaluation.ingest.remarks import COLUMN_NAMES
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.looks import Table
 from registry.guessing.tables.keys import called
@@ -87,7 +87,7 @@ def _places(table: Table, system: int) -> tuple[tuple[int, ...], int | None, lis
     """The columns that name items where one names systems; that of runs; all others, likely names of items first."""
     runs = [n for n, name in enumerate(table.names) if name.strip().casefold() in _RUN]
     others = sorted((n for n in range(len(table.names)) if n != system and n not in runs), key=lambda n: (
-        table.names[n].strip().casefold() not in COLUMNS and not table.names[n].casefold().endswith("id"),
+        table.names[n].strip().casefold() not in COLUMN_NAMES and not table.names[n].casefold().endswith("id"),
         table.column(n).is_mostly_numeric))
     return *_items(table, system, runs, others), others
 

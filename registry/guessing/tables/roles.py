@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from registry.errors import counted
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.evaluation.ingest.remarks import COLUMN_NAMES
 from registry.guessing.guess import Asked, Given
 from registry.guessing.looks import DOCUMENTS, Column, Table, is_number
 from registry.guessing.tables.keys import Matched, counts, is_id, naming, summary, together
@@ -68,14 +68,14 @@ def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric
              and table.column(n).is_printable]
     of_words = [n for n in unique if n in words and not is_gold(table.names[n])]
-    named = [n for n in unique if table.names[n].casefold().strip("# ") in COLUMNS | {"", "index"} - GOLDS
+    named = [n for n in unique if table.names[n].casefold().strip("# ") in COLUMN_NAMES | {"", "index"} - GOLDS
              or is_id(table.names[n])]
     counting = [n for n in unique[:1] if n == 0 and _counts(table.column(0).cells)]
     if found := named or of_words or counting:
         return (found[0],)
     parts = [of for of in naming(table) if together(table, of).is_key
              and not any(table.names[n].casefold() in GOLDS for n in of)
-             and (any(table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)
+             and (any(table.names[n].casefold() in COLUMN_NAMES | DOCUMENTS or is_id(table.names[n]) for n in of)
                   or _is_nested(table, of) or _is_nested(table, of[::-1]))]
     if len(parts) == 1:
         return parts[0]

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.details.phases import Phases
 from registry.leaderboards.leaderboard import shown_names
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 @dataclass(frozen=True)

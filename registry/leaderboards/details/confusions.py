@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 LABELS = 200  # of more than so many, labels are no classes that could be confused
 CLASS = 10  # items from which on a label is a class: of fewer, its name would tell the gold of single items

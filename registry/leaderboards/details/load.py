@@ -14,7 +14,7 @@ from registry.leaderboards.details.regions import Regions, regions
 from registry.leaderboards.details.systems import Runs, Version, runs, versions
 from registry.leaderboards.details.telling import Telling, telling_items
 from registry.leaderboards.leaderboard import Leaderboard
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, text
 
 from registry.leaderboards.leaderboard import Leaderboard
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 FEW = 30  # systems up to which all pairs are counted, unless they have so many answers that this takes long:
 ANSWERS = 20_000_000  # that are looked up, of all pairs together

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from registry.leaderboards.details.phases import Phases
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, select, text
 
 from registry.store import catalog, models
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 LISTED = 8  # items in each of a system's two lists at most
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.items import Answer, Item, Links
 from registry.leaderboards.items.view import Known, SystemOutput
 from registry.store import catalog
-from registry.store.row_types import ScoringRow
+from registry.store.catalog import ScoringRow
 
 Given = Sequence[Sequence[Answer | None]]  # of every run its answers to all items of the gold
 FIRST = 20  # documents of a ranking that are looked at

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 from registry.store.rows import selected
 
 Rows = list[dict[str, Any]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlalchemy import Connection, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.items import Item, Tagged
 from registry.leaderboards.items.answers import Answered, Run, answered, given_values, numbers, texts
 from registry.leaderboards.items.listed import disagreed, require_items
@@ -15,7 +15,7 @@ from registry.leaderboards.items.view import ItemView, Kind, SystemOutput
 from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
-from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, TaskRow, TestSetRow
 from registry.treebank import Sentence
 from registry.values import parse
 

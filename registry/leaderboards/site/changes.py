@@ -23,7 +23,7 @@ from registry.leaderboards.leaderboard import metric_form, shown_names
 from registry.manifest import stored_manifest
 from registry.metric_names import metric_title
 from registry.store import catalog
-from registry.store.row_types import TaskRow
+from registry.store.catalog import TaskRow
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import ParseCache
 from registry.families import FAMILIES
 from registry.identity import canonical_json
 from registry.items import Item
 from registry.leaderboards.states.history import State
 from registry.readers import READERS, Reader
 from registry.store import catalog
-from registry.store.row_types import GoldRevisionRow
+from registry.store.catalog import GoldRevisionRow
 from registry.values import parse
 
 

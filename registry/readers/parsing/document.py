@@ -260,8 +260,8 @@ class Document:
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {thing} in this file")
 
-    def collecting(self, problems: Problems) -> Document:
-        """The same file, whose problems are collected."""
+    def collecting(self, problems: Problems | None) -> Document:
+        """Return the same file, whose problems are collected; None: they are raised."""
         return replace(self, problems=problems)
 
     @property

@@ -17,7 +17,7 @@ from typing import Any
 
 from registry.importers.every_eval_ever import LIBRARY, SCHEMA
 from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.manifest.about import FACTS
+from registry.manifest.spec import FACTS
 from registry.metrics import METRICS, Metric
 from registry.values import Value, parse
 from registry.version import __version__

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from registry.errors import MismatchError
 from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.reports.boards import rank_ranges, shows_letters
+from registry.reports.boards import rank_ranges
+from registry.reports.columns import shows_letters
 from registry.reports.figures.look import USUAL, Look
 from registry.reports.figures.scale import robust_limits
 from registry.reports.figures.style import drawing, named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from registry.leaderboards.snapshot import TaskBoards
-from registry.reports.boards import BOARD_KEYS
+from registry.reports.columns import BOARD_KEYS, page_columns
 from registry.reports.page.data.about import page_about, systems_data
 from registry.reports.page.data.boards import board_data, board_key
 from registry.reports.page.data.columns import Json, embedded
@@ -17,10 +17,6 @@ from registry.reports.page.data.systems import details_data, names_of
 from registry.reports.page.data.wide import wide_data
 from registry.reports.page.templates import policy, rendered, script, style
 
-SCRIPTS = ("core.js", "about.js", "scale.js", "table.js", "names.js", "boards.js", "wide.js", "pairs.js", "opened.js",
-           "forest.js", "points.js", "plot.js", "pareto.js", "charts.js", "versus.js",
-           "items/data.js", "items/spans.js", "items/parses.js", "items/grid.js", "items/words.js", "items/numbers.js",
-           "items/opened.js", "items/list.js", "past.js", "confusion.js", "system.js", "downloads.js", "main.js")
 STYLES = ("base.css", "about.css", "table.css", "charts.css", "pairs.css", "systems.css", "items.css", "media.css")
 
 
@@ -34,7 +30,7 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     """
     shown = page_data(contents, folder)
     data, beside = embedded(shown), any(board["files"] for board in shown["boards"])
-    styled, scripted, about = style(STYLES), script(SCRIPTS), page_about(contents)
+    styled, scripted, about = style(STYLES), script("page"), page_about(contents)
     return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about["preview"],
                     contents=contents, about=about, home=home, script=scripted, style=styled,
                     data=Markup(data), policy=policy(styled, scripted, beside=beside))  # noqa: S704
@@ -49,7 +45,8 @@ def page_data(contents: TaskBoards, folder: str | None = None) -> Json:
         written.append(board_data(board, reach) | {"files": files})
     task = {"id": contents.task, "title": contents.title, "version": contents.version,
             "cost_unit": contents.about.declared.cost_unit}
-    return {"task": task, "keys": BOARD_KEYS, "boards": written, "systems": systems_data(boards),
-            "details": details_data(names, details), "confusions": confusions_data(details.confusions, list(names)),
+    return {"task": task, "keys": BOARD_KEYS, "columns": page_columns(), "boards": written,
+            "systems": systems_data(boards), "details": details_data(names, details),
+            "confusions": confusions_data(details.confusions, list(names)),
             "histories": dict(histories_data(details.histories, boards, names)),
             "items": dict(items_data(contents.items or ())), "wide": list(wide_data(boards, contents.averages))}

@@ -14,7 +14,6 @@ from registry.reports.page.data.site import searched, task_entry, totals
 from registry.reports.page.data.skyline import HEIGHT, WIDTH
 from registry.reports.page.templates import policy, rendered, script, style
 
-SCRIPTS = ("site.js",)
 STYLES = ("base.css", "about.css", "site.css")
 _SYSTEMS = 100  # of the overview
 _TASKS = 8  # whose ranks it shows one by one
@@ -48,7 +47,7 @@ def site_index(cards: Sequence[Card], left_out: Sequence[str] = ()) -> str:
     entries = [of.entry for of in cards]
     names, said = searched(entries), totals(entries)
     newest = max((of["compared"] for of in entries), default="")
-    styled, scripted = style(STYLES), script(SCRIPTS)
+    styled, scripted = style(STYLES), script("site")
     return rendered(
         "index.html", heading="Leaderboards", preview=f"{said}; last compared {newest}." if newest else f"{said}.",
         cards=[of.html for of in cards], links={of["task"]: of["link"] for of in entries}, totals=said, newest=newest,

@@ -27,9 +27,9 @@ def style(names: Sequence[str]) -> Markup:
     return Markup("".join(_asset("styles", name) for name in names))  # noqa: S704
 
 
-def script(names: Sequence[str]) -> Markup:
-    """Scripts together, for one element; what one names at its top the others see, and nothing else."""
-    return Markup("\n".join(['"use strict";', "{", *(_asset("scripts", name) for name in names), "}"]))  # noqa: S704
+def script(page: str) -> Markup:
+    """Return the script of a page, bundled from its modules in `scripts` (`make js`)."""
+    return Markup(_asset("bundles", f"{page}.js"))  # noqa: S704
 
 
 def policy(styled: str, scripted: str, *, beside: bool = False) -> str:

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.rendering.latex import escape
 
 CITATION = "CITATION.cff"

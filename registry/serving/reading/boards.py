@@ -12,7 +12,7 @@ from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 from registry.serving.reading.source import Opened, Reading
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.studies.run import Archive, find_questions
 from registry.studies.study import Choice
 from registry.studies.suites import Macro, load_macro_boards

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.judged import LABELLED, WEIGHT, error_of, estimate
+from registry.judged import JUDGE, LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE, error_of, estimate
 from registry.significance.cautions.evidence import Caution, SystemPairs
 from registry.significance.matrix import JudgedItems, Matrix
 
@@ -73,7 +73,8 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     if np.count_nonzero(of_units) < _LEAST:
         return False
     even = of_units.sum() ** 2 / (of_units**2).sum()  # as many of equal weight tell as much
-    above = np.where(both, a[:, 8] - a[:, 7] - b[:, 8] + b[:, 7], 0.0)
+    above = np.where(both, a[:, WEIGHTED_JUDGE] - a[:, WEIGHTED_HUMAN] - b[:, WEIGHTED_JUDGE] + b[:, WEIGHTED_HUMAN],
+                     0.0)
     bias = above.sum() / w.sum()
     error = error_of((above - bias * w) / w.sum(), units)
     return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)
@@ -91,10 +92,10 @@ def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     if found.labelled < 2 or found.labelled == len(statistics):
         return False
     per_item = abs(found.slope) / float(statistics[:, WEIGHT].sum())
-    errors = statistics[:, 8] - statistics[:, 7]  # 0 where nobody looked
+    errors = statistics[:, WEIGHTED_JUDGE] - statistics[:, WEIGHTED_HUMAN]  # 0 where nobody looked
     sizes = np.abs(errors if items.units is None else np.bincount(items.units, errors))
-    seen = sizes[sizes > _ROUNDING * np.abs(statistics[:, 7:9]).max()]
-    size = per_item * (float(seen.mean()) if seen.size else _usual(statistics[:, 1]))
+    seen = sizes[sizes > _ROUNDING * np.abs(statistics[:, [WEIGHTED_HUMAN, WEIGHTED_JUDGE]]).max()]
+    size = per_item * (float(seen.mean()) if seen.size else _usual(statistics[:, JUDGE]))
     squared = found.error**2 + _UNSEEN * size**2
     return bool((len(seen) + _UNSEEN) * size**3 > (squared / _ENOUGH ** (1 / 3)) ** 1.5)
 

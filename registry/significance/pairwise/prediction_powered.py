@@ -17,7 +17,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import step_of
-from registry.judged import LABELLED, Estimate, corrected, estimate
+from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
 from registry.significance.cautions.judges import judged_items
 from registry.significance.distributions import log_normal_p, log_t_p
@@ -140,7 +140,7 @@ def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> 
         chosen = slice(at, at + some)
         part = pairs[chosen]
         apart = np.stack([items.apart(*o.pair) for o in part], axis=1)
-        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), (0, 2, LABELLED, 6, 9))  # nothing of judge and people
+        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), WITHOUT_SCORES)  # nothing of judge and people
         steps = np.rint(np.concatenate([apart, even], axis=1) / step)
         matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]

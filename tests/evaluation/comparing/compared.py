@@ -9,7 +9,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 RAW = ("submission_a", "submission_b", "difference", "p_value", "log10_p", "ci_low", "ci_high", "n_units",
        "n_discordant", "method")

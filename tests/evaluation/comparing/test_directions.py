@@ -13,7 +13,7 @@ from registry.provenance import parse_signature
 from registry.reports.methods import methods
 from registry.significance import TESTS, Settings
 from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
-from registry.store.row_types import Member
+from registry.store.catalog import Member
 from tests.significance.matrices import matrix
 
 BASELINE = '[[submit]]\nfile = "base.tsv"\nsystem = "base"\nkind = "baseline"'

@@ -25,8 +25,8 @@ from registry.readers import Labels, Reader
 from registry.readers.parsing import fast_tables
 from registry.significance import Execution
 from registry.store.database import Database
-from registry.store.files.opening import transaction
-from registry.store.log.journal import Journal
+from registry.store.files import transaction
+from registry.store.log import Journal
 from registry.store.rows import driver_of
 from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 

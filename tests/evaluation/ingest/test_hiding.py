@@ -8,10 +8,10 @@ from sqlalchemy import select
 
 from registry.errors import InputError
 from registry.identity import digest
-from registry.store import models, pseudonyms
+from registry.store import embargoes, models
 from registry.store.database import Database
 from registry.store.embargoes import UNTIL_REVEALED, find_hidden
-from registry.store.log.journal import entries, now
+from registry.store.log import entries, now
 from registry.store.rows import insert
 
 
@@ -96,17 +96,17 @@ def many(tmp_path):
 
 
 def test_pseudonyms_are_drawn_once_and_each_is_another(many):
-    drawn = pseudonyms.draw(many, 1)
+    drawn = embargoes.draw_pseudonyms(many, 1)
     assert len(set(drawn["teams"].values())) == 60
     assert len(set(drawn["systems"].values())) == 99
     assert list(drawn["teams"].values()) != sorted(drawn["teams"].values())  # but for one draw in 60!
-    assert pseudonyms.draw(many, 1) == {}
+    assert embargoes.draw_pseudonyms(many, 1) == {}
     insert(many, models.team, task_id=1, name="late", pseudonym=None)
-    assert not set(pseudonyms.draw(many, 1)["teams"].values()) & set(drawn["teams"].values())
+    assert not set(embargoes.draw_pseudonyms(many, 1)["teams"].values()) & set(drawn["teams"].values())
 
 
 def test_a_team_called_as_the_pseudonym_of_another_is_refused(many):
-    called = pseudonyms.draw(many, 1)["teams"]["7"]
+    called = embargoes.draw_pseudonyms(many, 1)["teams"]["7"]
     insert(many, models.team, task_id=1, name=called, pseudonym=None)
     with pytest.raises(InputError, match="is another team's pseudonym"):
-        pseudonyms.draw(many, 1)
+        embargoes.draw_pseudonyms(many, 1)

@@ -3,9 +3,9 @@
 import pytest
 
 from registry.errors import InputError
-from registry.evaluation.ingest.join import for_missing
 from registry.items import Item
 from registry.metrics import METRICS
+from registry.missing import suggest_remedy
 
 FORMULA = METRICS["Formula"].build({"formula": "hits / all"})
 WITH_WORST = METRICS["Formula"].build({"formula": "hits / all", "worst": [0, 1]})
@@ -22,7 +22,7 @@ ACCURACY, PEARSON = METRICS["Accuracy"](), METRICS["Pearson"]()
     (5, [PEARSON], 'add them; "drop" would leave out 5 of 100 items for all systems'),
 ])
 def test_what_to_do_about_missing_answers(n_missing, metrics, remedy):
-    assert for_missing(n_missing, 100, metrics) == remedy
+    assert suggest_remedy(n_missing, 100, metrics) == remedy
 
 
 @pytest.mark.parametrize("metric", [FORMULA, WITH_WORST, PEARSON, ACCURACY, METRICS["Mean"](), METRICS["RMSE"](),

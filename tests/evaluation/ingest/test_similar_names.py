@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.evaluation.ingest.mistakes.similar_names import similar_names, skeleton, warnings_about
+from registry.evaluation.ingest.similar_names import similar_names, skeleton, warnings_about
 from registry.manifest.fields import check_name
 
 GOLD = "".join(f"i{n}\t{'ab'[n % 2]}\n" for n in range(4))

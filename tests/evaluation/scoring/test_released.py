@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from registry.evaluation.scoring.released import ACTION, shown_after
+from registry.evaluation.scoring.score import ACTION, shown_after
 from registry.evaluation.verifying.hiding import verify_ladders
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 
 ITEMS = [f"i{n:02}" for n in range(40)]
 BOARD = '[board]\nrelease = "ladder"\nstep = 0.1\nanonymous = true\n'

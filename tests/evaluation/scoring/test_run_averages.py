@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.evaluation.matrices import Steps, scores_of
-from registry.evaluation.scoring.run_averages import averaged, order_of_content
+from registry.evaluation.scoring.measure import averaged, order_of_content
 from registry.families import step_of
 from registry.metrics import RMSE, Mean
 

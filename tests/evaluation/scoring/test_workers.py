@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from registry.evaluation.ingest import parsed_cache
-from registry.evaluation.scoring import workers as computing
+from registry.evaluation.ingest import context
+from registry.evaluation.scoring import score as computing
 from registry.parallel import execution
 
 SCORES = """SELECT team, system, metric, replicate, item, score FROM item_score ORDER BY ALL"""
@@ -91,7 +91,7 @@ system = "gold"
 
 def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monkeypatch):
     scored(varied, db="all.duckdb")
-    monkeypatch.setattr(parsed_cache, "MOST", 1)  # which are the six of one run in columns
+    monkeypatch.setattr(context, "MOST", 1)  # which are the six of one run in columns
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")
 

@@ -18,7 +18,7 @@ from registry.manifest import read_manifest
 from registry.parallel.execution import Execution
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 

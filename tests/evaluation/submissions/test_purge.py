@@ -8,10 +8,10 @@ import sys
 import pytest
 from hypothesis import settings
 
-from registry.store import pseudonyms
-from registry.store.backup import unreadable
+from registry.store import embargoes
 from registry.store.database import Database
-from registry.store.log.history import head
+from registry.store.history import head
+from registry.store.session import unreadable
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 from tests.label_tasks import LabelTask
@@ -203,7 +203,7 @@ import os, sys
 from pathlib import Path
 from registry.cli.app import app
 from registry.evaluation.submissions import purge
-from registry.store import replacement
+from registry.store import session
 import pandas
 
 def killed(at, db):
@@ -251,7 +251,7 @@ def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whol
 
 def test_pseudonyms_of_a_team_that_was_purged_are_gone_and_verify_accuses_nobody(registry, tmp_path, monkeypatch):
     """Before anything is scored while names are hidden, and when they are known; others get other pseudonyms."""
-    monkeypatch.setattr(pseudonyms, "_numbers", lambda n: ["Team 1", "Team 2", "Team 3", "Team 4"])
+    monkeypatch.setattr(embargoes, "_numbers", lambda n: ["Team 1", "Team 2", "Team 3", "Team 4"])
     task = LabelTask(tmp_path / "task", GOLD, {"b": answers(3), "c": answers(4), "d": answers(5)},
                      extra="[board]\nanonymous = true\n").write()
     registry("apply", task)

@@ -20,8 +20,8 @@ from registry.provenance import environment
 from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
-from registry.store.log.history import head
-from registry.store.log.journal import Journal, append, digest_of_words, link
+from registry.store.history import head
+from registry.store.log import Journal, append, digest_of_words, link
 from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
 from tests.label_tasks import LabelTask

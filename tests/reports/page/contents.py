@@ -11,7 +11,7 @@ from registry.leaderboards.details.systems import Runs, Version
 from registry.leaderboards.details.telling import Telling, TellingItem
 from registry.leaderboards.items import ItemView, Known, SystemOutput
 from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from tests.reports.boards import leaderboard
 
 NAMES = ("oak", "elm", "ash", "fir")

@@ -1,7 +1,7 @@
 """The page in a browser: Debian's chromium, driven by Playwright, without a network and without a complaint.
 
-Each test opens its page anew, in a tab that is empty; the browser is one for the package. `npm install axe-core` at the
-root of the checkout (`.ci/run` does) lets the test of accessibility run too.
+Each test opens its page anew, in a tab that is empty; the browser is one for the package. `npm ci` at the root of the
+checkout (`.ci/run` does) lets the test of accessibility run too.
 """
 
 import csv

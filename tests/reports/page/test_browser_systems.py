@@ -54,8 +54,8 @@ def test_two_systems_are_held_against_each_other(open_page):
         ["acc", "0.8000", "0.9000", "−0.1000"], ["acc", "0.8000", "0.9000", "−0.1000"],
         ["p", "0.9800", "0.9700", "+0.0100"]]
     assert [row[:5] for row in cells(page, "#regions")] == [
-        ["only elm (D1)", "6", "2", "4", "33.3 %"], ["only oak (D2)", "4", "3", "1", "75.0 %"],
-        ["both", "5.5", "5", "0.5", "90.9 %"]]
+        ["only elm (D1)", "6", "2", "4", "33.3\u00a0%"], ["only oak (D2)", "4", "3", "1", "75.0\u00a0%"],
+        ["both", "5.5", "5", "0.5", "90.9\u00a0%"]]
     assert "Of the 2 items below they answer 2 differently" in page.locator("#versus-body").inner_text()
     page.get_by_label("First system").focus()
     page.get_by_label("First system").select_option("ash")

@@ -11,7 +11,7 @@ from registry.leaderboards.details.bests import NewBest
 from registry.leaderboards.site.across import first_board, overview
 from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
 from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import Task
+from registry.manifest.spec import Task
 from registry.reports.page import card, feed, site_index
 from registry.reports.page.data import site
 from registry.reports.page.data.site import board_link, searched, task_entry

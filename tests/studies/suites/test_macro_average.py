@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from registry.store.database import Database
-from registry.store.log.journal import Journal
+from registry.store.log import Journal
 from registry.studies.run import Archive, find_questions
 from registry.studies.study import Choice
 from registry.studies.suites import Macro, load_macro_boards

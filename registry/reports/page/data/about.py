@@ -10,7 +10,7 @@ from registry.errors import counted
 from registry.identity import plain_value
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.leaderboards.snapshot import TaskAbout, TaskBoards
-from registry.manifest.about import FACTS, Task
+from registry.manifest.spec import FACTS, Task
 from registry.reports.page.data.columns import Json, embedded
 from registry.reports.publishing.citations import bibtex
 

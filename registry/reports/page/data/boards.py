@@ -10,7 +10,8 @@ import numpy as np
 from registry.identity import digest_lines
 from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.rendering.table import number
-from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_ranges, shows_letters
+from registry.reports.boards import rank_ranges
+from registry.reports.columns import BOARD_KEYS, interval, page_headings, shown_fields
 from registry.reports.latex_board import latex_board
 from registry.reports.methods import methods
 from registry.reports.page.data.columns import Json, as_column
@@ -37,7 +38,7 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
         "title": board.title, "metric_label": board.metric_label, "decimals": board.decimals, "better": board.better,
         "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
-        "n": n, "heading": HEADINGS[board.ranks], "lettered": shows_letters(board),
+        "n": n, "columns": [of.name for of in shown_fields(board, "page")], "headings": page_headings(board),
         "standings": standings, "numbers": _numbers(board), "open": as_column(_open(board)),
         "n_pairs": len(board.decisions),
         "pairs": pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,

@@ -1,116 +1,209 @@
-// Which leaderboard is shown, and the columns of its table, with intervals and decisions drawn in line.
+// @ts-check
+// Which leaderboard is shown, and the columns of its table: one leaderboard, or those of a track side by side.
 
-const DIMENSIONS = [["metric", "metric", "Metric"], ["set", "test_set", "Test set"], ["track", "track", "Track"],
-  ["facet", "facet", "Facet"]];
-// A facet is always named: its leaderboard must not be read as that of all items.
-const choices = DIMENSIONS.filter(([key, of]) => new Set(data.boards.map(board => board[of])).size > 1 ||
-  (key === "facet" && data.boards[0].facet != null));
-const whole = { track: "no track", facet: "all items" };
+import { breakable, byId, el, nameElement, selectOf, svg } from "./dom.js";
+import { fixed, percent, withMinus } from "./numbers.js";
+import { drawInterval, scaleOver } from "./plots.js";
+import { boardHeading, chosenDimensions, data, DEFAULTS, DIMENSIONS, setView, view, viewOf, WHOLE } from "./state.js";
+import { linksOf, numberOf, systemLink } from "./systems.js";
+import { cellAt, range, visible } from "./values.js";
 
-// The leaderboard that fits the view best; what was chosen last counts most.
-function chosenBoard(last = "") {
+/**
+ * The leaderboard that fits the view best.
+ * @param {string} [last] the part of the view that was changed last, which counts most
+ */
+export function findBoard(last = "") {
   const fit = board => DIMENSIONS.reduce((sum, [key, of]) =>
     sum + ((board[of] ?? "") === view[key] ? (key === last ? 10 : 1) : 0), 0);
   return data.boards.reduce((best, board) => (fit(board) > fit(best) ? board : best));
 }
 
-const labelOf = metric => data.boards.find(board => board.metric === metric).metric_label;
+/** @param {string} metric */
+const labelOf = metric => data.boards.find(board => board.metric === metric)?.metric_label ?? metric;
 
-function selectOf(label, options, chosen, changed) {
-  const id = `choose-${label.replace(/\W+/g, "-").toLowerCase()}`;
-  const select = el("select", { id }, options.map(([value, text]) =>
-    el("option", { value, selected: value === chosen }, visible(text))));
-  select.addEventListener("change", () => changed(select.value));
-  return el("span", {}, el("label", { for: id }, label), " ", select);
-}
-
-function drawControls(board, wide, changed) {
-  const selects = choices.filter(([key]) => !wide || key === "track").map(([key, of, label]) => {
+/**
+ * @param {import("./types").Board} board
+ * @param {import("./types").Wide | undefined} wide
+ * @param {(last?: string) => void} redraw
+ */
+export function drawControls(board, wide, redraw) {
+  const selects = chosenDimensions.filter(([key]) => !wide || key === "track").map(([key, of, label]) => {
     const values = [...new Set(data.boards.map(other => other[of] ?? ""))];
-    return selectOf(label, values.map(value => [value, key === "metric" ? labelOf(value) : value || whole[key]]), board[of] ?? "", value => {
+    return selectOf(label, values.map(value => [value, key === "metric" ? labelOf(value) : value || WHOLE[key]]), board[of] ?? "", value => {
       setView({ [key]: value });
-      changed(key);
+      redraw(key);
     });
   });
   if (!view.system && wideOf(board.track)) {
     selects.unshift(selectOf("View", [["", "one leaderboard"], ["wide", "side by side"]], view.show, value => {
       setView({ show: value, sort: DEFAULTS.sort });
-      changed();
+      redraw();
     }));
   }
-  const focused = document.activeElement.id;
+  const focused = document.activeElement?.id ?? "";
   byId("controls").replaceChildren(...selects);
   byId("controls").hidden = !selects.length;
   if (selects.some(select => select.contains(byId(focused)))) byId(focused).focus();
 }
 
-// In this order, so that a narrow screen has names, scores and the ranks that are left open first.
-function columns(board) {
+/**
+ * The columns of a leaderboard's table: Python chooses and orders them, and gives their headings.
+ * @param {import("./types").Board} board
+ * @returns {import("./types").ListingColumn[]}
+ */
+function boardColumns(board) {
   const of = board.standings;
-  const varied = key => Array.isArray(of[key]);
-  const teams = range(board.n).some(n => at(of.team, n) !== at(of.system, n));
-  const plain = key => n => at(of[key], n) ?? "–";
-  return [
-    { key: "rank", title: "rank", right: true, cell: plain("rank"), value: n => n },
-    { key: "system", title: "system", header: true, value: n => at(of.shown, n),
-      cell: n => [systemLink(numberIn(of, n), at(of.shown, n)), at(of.late, n) ? el("abbr", { title: "came late" }, "*") : null,
-        ...linksOf(at(of.submission, n))] },
-    { key: "score", title: board.metric_label, right: true, descending: board.better === "higher",
-      cell: n => el("b", {}, printed(at(of.printed, n))), value: n => at(of.score, n) },
-    { key: "range", title: board.heading, right: true, cell: plain("range"),
-      value: n => at(of.range, n) === "-" ? null : parseInt(at(of.range, n), 10), hidden: board.heading === "cluster" },
-    intervalColumn(board),
-    { key: "first", title: "first", right: true, hidden: !varied("first"), descending: true,
-      cell: n => (at(of.first, n) == null ? "–" : `${(100 * at(of.first, n)).toFixed(1)}\u00a0%`),
-      value: n => at(of.first, n) },
-    { key: "cluster", title: "cluster", right: true, cell: plain("in_cluster"), value: n => at(of.in_cluster, n) },
-    { key: "letters", title: "alike", hidden: !board.lettered, cell: plain("letters"), value: n => at(of.letters, n) },
-    { key: "wins", title: "won, open, lost", hidden: !board.n_pairs, descending: true,
-      cell: n => decided(at(of.wins, n), at(board.open, n), at(of.losses, n)), value: n => at(of.wins, n) },
-    { key: "team", title: "team", hidden: !teams, cell: n => named(at(of.team, n)), value: n => at(of.team, n) },
-    { key: "kind", title: "kind", hidden: !varied("kind"), cell: plain("kind"), value: n => at(of.kind, n) },
-    { key: "runs", title: "runs", right: true, hidden: !varied("runs") && of.runs === 1, cell: plain("runs"),
-      value: n => at(of.runs, n) },
-    { key: "run_deviation", title: "deviation", right: true, hidden: !varied("runs") && of.runs === 1,
-      cell: n => (at(of.run_deviation, n) == null ? "–" : fixed(at(of.run_deviation, n))),
-      value: n => at(of.run_deviation, n) },
-  ].filter(column => !column.hidden);
+  const plain = key => ({ cell: n => cellAt(of[key], n) ?? "–",
+    value: n => cellAt(of[key], n) });
+  const intervals = intervalCells(board);
+  /** @type {Record<string, Omit<import("./types").ListingColumn, "name" | "heading">>} */
+  const cells = {
+    rank: { cell: plain("rank").cell, value: n => n },
+    system: { isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
+      systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null,
+      ...linksOf(cellAt(of.submission, n))] },
+    score: { descending: board.better === "higher", value: n => cellAt(of.score, n),
+      cell: n => el("b", {}, withMinus(cellAt(of.printed, n))) },
+    range: { cell: plain("range").cell,
+      value: n => (cellAt(of.range, n) === "-" ? null : parseInt(cellAt(of.range, n), 10)) },
+    interval: intervals,
+    first: { descending: true, value: n => cellAt(of.first, n),
+      cell: n => (cellAt(of.first, n) == null ? "–" : percent(cellAt(of.first, n))) },
+    cluster: plain("in_cluster"),
+    wins: { descending: true, value: n => cellAt(of.wins, n),
+      cell: n => drawDecisions(cellAt(of.wins, n), cellAt(board.open, n), cellAt(of.losses, n)) },
+    team: { cell: n => nameElement(cellAt(of.team, n)), value: n => cellAt(of.team, n) },
+    run_deviation: { value: n => cellAt(of.run_deviation, n),
+      cell: n => (cellAt(of.run_deviation, n) == null ? "–" : fixed(cellAt(of.run_deviation, n))) },
+  };
+  return board.columns.map(name => ({ name, heading: boardHeading(name, board), right: data.columns.board[name].right,
+    ...(cells[name] ?? plain(name)) }));
 }
 
-// Where a system's score is, and the ends of its interval, where it has one.
-const intervalOf = ({ standings: of }, n) =>
-  ({ value: at(of.score, n), low: at(of.ci_low, n), high: at(of.ci_high, n) });
+/**
+ * A system's score with the ends of its interval.
+ * @param {import("./types").Board} board
+ * @param {number} n
+ * @returns {import("./types").Interval}
+ */
+export const intervalOf = ({ standings: of }, n) =>
+  ({ value: cellAt(of.score, n), low: cellAt(of.ci_low, n), high: cellAt(of.ci_high, n) });
 
-// Scores and their intervals on one scale.
-function intervalColumn(board) {
+/**
+ * Scores and their intervals, drawn on one scale.
+ * @param {import("./types").Board} board
+ */
+function intervalCells(board) {
   const of = board.standings, all = range(board.n).map(n => intervalOf(board, n)), scale = scaleOver(all, 168);
-  const intervals = all.some(({ low, high }) => low != null || high != null);
-  const label = n => (intervals ? printed(at(of.interval, n)) || "no interval" : at(of.printed, n));
+  const hasIntervals = all.some(({ low, high }) => low != null || high != null);
+  const label = n => (hasIntervals ? withMinus(cellAt(of.interval, n)) || "no interval" : cellAt(of.printed, n));
+  return { scale,
+    cell: n => (all[n].value == null ? "" : drawInterval(scale, all[n], label(n))) };
+}
+
+/**
+ * @param {number} wins
+ * @param {number} undecided
+ * @param {number} losses
+ */
+function drawDecisions(wins, undecided, losses) {
+  const all = Math.max(1, wins + undecided + losses), width = 72;
+  let x = 0;
+  const bars = [["won", wins], ["open", undecided], ["lost", losses]].map(([name, n]) => {
+    const bar = svg("rect", { class: name, x, y: 0, width: (width * Number(n)) / all, height: 8 });
+    x += (width * Number(n)) / all;
+    return bar;
+  });
+  return el("span", { class: "decided" }, svg("svg", { width, height: 8, "aria-hidden": "true" }, bars),
+    el("span", { class: "counts" }, `${wins} · ${undecided} · ${losses}`));
+}
+
+/**
+ * @param {import("./types").Board} board
+ * @returns {import("./types").Listing}
+ */
+export function boardListing(board) {
+  const of = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
   return {
-    title: intervals ? `${100 * board.confidence} % interval` : "on one scale", scale,
-    cell: n => (all[n].value == null ? "" : drawnOn(scale, all[n], label(n))),
+    title: board.title, n: board.n, columns, first: columns[0], cluster: n => cellAt(of.in_cluster, n),
+    kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
+    sentences: [...board.sentences.map(visible), ...(range(board.n).some(n => cellAt(of.late, n)) ? ["* came late."] : []),
+      ...(rule ? [rule] : [])],
   };
 }
 
-function decided(won, open, lost) {
-  const all = Math.max(1, won + open + lost), width = 72;
-  const parts = [["won", won], ["open", open], ["lost", lost]];
-  let x = 0;
-  const rects = parts.map(([name, n]) => {
-    const rect = svg("rect", { class: name, x, y: 0, width: (width * n) / all, height: 8 });
-    x += (width * n) / all;
-    return rect;
-  });
-  return el("span", { class: "decided" }, svg("svg", { width, height: 8, "aria-hidden": "true" }, rects),
-    el("span", { class: "counts" }, `${won} · ${open} · ${lost}`));
+/**
+ * The leaderboards of a track side by side, if it has several.
+ * @param {string | null} track
+ */
+export const wideOf = track => data.wide.find(wide => (wide.track ?? "") === (track ?? ""));
+
+/**
+ * The figures of a column, which is a leaderboard or a macro-average.
+ * @param {import("./types").WideColumn} column
+ * @returns {Record<string, import("./types").Column<any>>}
+ */
+export const figuresOf = column => (column.board == null ? column.figures ?? {} : data.boards[column.board].standings);
+
+/**
+ * @param {import("./types").Wide} wide
+ * @param {import("./types").WideColumn} column
+ * @returns {import("./types").ListingColumn}
+ */
+function wideColumn(wide, column) {
+  const of = figuresOf(column);
+  const place = n => cellAt(column.at, n);
+  const value = (key, n) => (place(n) == null ? null : cellAt(of[key], place(n)));
+  const note = n => {
+    if (column.board == null) return value("beside", n);
+    return value("rank", n) == null ? "" : `(${value("range", n)})`;
+  };
+  const widthOf = text => [...text].reduce((sum, c) => sum + (/\d/.test(c) ? 1 : 0.65), 0); // in digits
+  const longest = Math.max(...range(wide.n).map(n => widthOf(note(n) ?? ""))); // so that scores are aligned
+  const noteElement = n => {
+    const node = el("span", { class: "beside" }, note(n));
+    node.style.minWidth = `${longest}ch`;
+    return node;
+  };
+  return {
+    name: `by ${column.name}`, heading: column.title, right: true, wraps: column.board == null,
+    descending: column.better === "higher", value: n => value("score", n),
+    cell: n => (place(n) == null ? "–" : [el(value("rank", n) === 1 ? "b" : "span", {}, withMinus(value("printed", n))),
+      ...(longest ? [" ", noteElement(n)] : [])]),
+  };
 }
 
-function boardListing(board) {
-  const of = board.standings, shown = columns(board), scaled = shown.find(({ scale }) => scale?.rule);
+/**
+ * How a column's pairs are tested, with a link to its leaderboard.
+ * @param {import("./types").WideColumn} column
+ */
+function familyOf(column) {
+  if (column.board == null) return visible(`${column.title}: ${column.said}`);
+  const board = data.boards[column.board];
+  const selects = Object.entries(viewOf(board)).filter(([, value]) => value !== "");
+  return [el("a", { href: `#${new URLSearchParams(selects)}` }, nameElement(column.title)), `: ${visible(column.said)}; `,
+    el("code", { class: "signature" }, breakable(board.signature))];
+}
+
+/**
+ * @param {import("./types").Wide} wide
+ * @returns {import("./types").Listing}
+ */
+export function wideListing(wide) {
+  const of = wide.rows, columns = wide.columns.map(column => wideColumn(wide, column));
+  const hasTeams = range(wide.n).some(n => cellAt(of.team, n) !== cellAt(of.system, n));
   return {
-    title: board.title, n: board.n, columns: shown, first: shown[0], cluster: n => at(of.in_cluster, n),
-    kind: n => at(of.kind, n), texts: n => [at(of.shown, n), at(of.team, n)],
-    said: [...board.sentences.map(visible), ...(range(board.n).some(n => at(of.late, n)) ? ["* came late."] : []),
-      ...(scaled ? [scaled.scale.rule] : [])],
+    title: wide.title, n: wide.n, first: columns[0],
+    columns: [
+      { name: "system", heading: boardHeading("system"), isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
+        systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
+      ...(hasTeams ? [{ name: "team", heading: boardHeading("team"), value: n => cellAt(of.team, n),
+        cell: n => nameElement(cellAt(of.team, n)) }] : []),
+      ...(Array.isArray(of.kind) ? [{ name: "kind", heading: boardHeading("kind"), value: n => cellAt(of.kind, n),
+        cell: n => cellAt(of.kind, n) ?? "–" }] : []),
+      ...columns,
+    ],
+    kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
+    sentences: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)],
   };
 }

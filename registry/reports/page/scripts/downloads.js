@@ -1,38 +1,38 @@
-// What is shown as files: the rows of `registry board`, or side by side those of `registry board --wide`.
+// @ts-check
+// What the page shows as files: the rows of `registry board`, or of `registry board --wide`.
 
-function boardSheet(board) {
-  const value = (key, n) => (key in board.standings ? at(board.standings[key], n) : board[key] ?? null);
+import { figuresOf } from "./boards.js";
+import { byId, el } from "./dom.js";
+import { data } from "./state.js";
+import { cellAt, csvCell, range } from "./values.js";
+
+/** @param {import("./types").Board} board */
+export function boardSheet(board) {
+  const shared = /** @type {Record<string, any>} */ (/** @type {unknown} */ (board));
+  const value = (key, n) => (key in board.standings ? cellAt(board.standings[key], n) : shared[key] ?? null);
   return {
     name: [board.test_set, board.track, board.facet, board.metric], keys: data.keys, latex: board.latex,
     rows: range(board.n).map(n => data.keys.map(key => value(key, n))),
   };
 }
 
-function wideSheet(wide) {
+/** @param {import("./types").Wide} wide */
+export function wideSheet(wide) {
   const fixedKeys = ["system", "team", "kind"];
   const parts = column => wide.parts.map(key => [`${column.name}${key === "score" ? "" : ` ${key}`}`, key]);
   const cellsOf = (column, n) => parts(column).map(([, key]) => {
-    const place = at(column.at, n);
-    return place == null ? null : at(figuresOf(column)[key], place);
+    const place = cellAt(column.at, n);
+    return place == null ? null : cellAt(figuresOf(column)[key], place);
   });
   return {
     name: [wide.track, "wide"], latex: wide.latex,
     keys: ["task", "track", ...fixedKeys, ...wide.columns.flatMap(column => parts(column).map(([name]) => name))],
-    rows: range(wide.n).map(n => [data.task.id, wide.track, ...fixedKeys.map(key => at(wide.rows[key], n)),
+    rows: range(wide.n).map(n => [data.task.id, wide.track, ...fixedKeys.map(key => cellAt(wide.rows[key], n)),
       ...wide.columns.flatMap(column => cellsOf(column, n))]),
   };
 }
 
-// An apostrophe before a text that a spreadsheet would compute as a formula, as in registry/rendering/rows.py.
-const guardFormula = text => (/^"*[=+\-@\t\r]/.test(text) && !/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(text)
-  ? `'${text}` : text);
-
-function csvCell(value) {
-  if (Array.isArray(value)) return csvCell(value.join("; "));
-  const text = value == null ? "" : typeof value === "string" ? guardFormula(value) : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
+/** @type {[string, string, string, (sheet: any) => string][]} */
 const FILES = [
   ["CSV", "csv", "text/csv", ({ keys, rows }) => [keys, ...rows].map(row => `${row.map(csvCell).join(",")}\n`).join("")],
   ["JSON", "json", "application/json", ({ keys, rows }) =>
@@ -40,8 +40,12 @@ const FILES = [
   ["LaTeX", "tex", "application/x-tex", ({ latex }) => latex],
 ];
 
-// Buttons that save a sheet, which is made only when it is asked for. Nobody prints a table of thousands of systems.
-function drawDownloads(sheetOf, { latex }) {
+/**
+ * Draws buttons that make and save a sheet; none for LaTeX if the leaderboard has too many systems to print.
+ * @param {() => any} sheetOf
+ * @param {{ latex: string | null }} board
+ */
+export function drawDownloads(sheetOf, { latex }) {
   byId("downloads").replaceChildren(...FILES.filter(([, ending]) => latex || ending !== "tex").map(([title, ending, type, write]) => {
     const button = el("button", { type: "button" }, title);
     button.addEventListener("click", () => {

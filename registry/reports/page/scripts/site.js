@@ -1,20 +1,22 @@
-// The index: tasks that are searched for, by their texts or their systems, and put in order; the address keeps both.
+// @ts-check
+// The index of a site: tasks are searched by their texts or their systems and put in order; the address keeps both.
 
-const byId = id => document.getElementById(id);
+import { byId } from "./dom.js";
+import { visible } from "./values.js";
+
+/** @type {Record<string, string[]>} */
 const names = JSON.parse(byId("names").textContent);
-const MENTIONED = 5; // systems of a task that are found
+const MENTIONED = 5; // matching systems of a task that are named
 
-// Control characters and marks that turn the direction of text are written out; <bdi> confines the rest.
-const visible = text => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu,
-  c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
 const folded = text => text.normalize("NFKC").toLowerCase();
 
-const tasks = [...byId("tasks").children].map((row, place) => ({
+const tasks = [...byId("tasks").children].map((/** @type {any} */ row, place) => ({
   row, place, text: folded(row.textContent), title: row.querySelector("h3").textContent, has: row.querySelector(".has"),
   page: row.querySelector("h3 a").getAttribute("href"), systems: (Object.hasOwn(names, row.dataset.task) ? names[row.dataset.task] : [])
     .map(name => [name, folded(name)]),
 }));
 const byText = new Intl.Collator("en", { numeric: true });
+/** @type {Record<string, (a: any, b: any) => number>} */
 const ORDERS = {
   "": (a, b) => a.place - b.place,
   held: (a, b) => byText.compare(b.row.dataset.held, a.row.dataset.held) || a.place - b.place,
@@ -23,7 +25,7 @@ const ORDERS = {
   title: (a, b) => byText.compare(a.title, b.title) || a.place - b.place,
 };
 
-// The systems that a task is found by, with links to their places on its page.
+// Names the systems that match, with links to their places on the task's page.
 function mention(task, found) {
   const links = found.slice(0, MENTIONED).flatMap(([name], n) => {
     const link = document.createElement("a"), text = document.createElement("bdi");
@@ -37,7 +39,7 @@ function mention(task, found) {
   task.has.hidden = !links.length;
 }
 
-// A task is found where each word stands in its texts, or in the names of its systems.
+// Shows the tasks that have each word in their texts or in the name of one of their systems.
 function search() {
   const words = folded(byId("filter").value).split(/\s+/).filter(Boolean);
   let n = 0;
@@ -47,7 +49,7 @@ function search() {
     const there = !sought.length || found.length > 0;
     task.row.hidden = !there;
     mention(task, there ? found : []);
-    n += there;
+    n += Number(there);
   }
   byId("found").textContent = words.length ? `${n} of ${tasks.length} tasks` : "";
 }
@@ -61,7 +63,7 @@ function keepView() {
   try {
     history.replaceState(null, "", `#${new URLSearchParams(view)}`);
   } catch {
-    // some browsers refuse when it is called very often, as by fast typing; the next change tells all
+    // Some browsers refuse frequent calls, as fast typing makes them; the next change writes the whole view.
   }
 }
 

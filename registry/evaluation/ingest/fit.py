@@ -1,0 +1,291 @@
+"""One file of a submission joined with the gold's items: by key, never by position.
+
+All commands take this path. Every problem goes to `Document.report`, which raises it or collects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.arrays import Flags, Floats
+from registry.columns import AnswerColumns, JoinedColumns, Places, Rows, StatisticColumns, as_columns
+from registry.errors import InputError
+from registry.evaluation.ingest.remarks import Remark, find_header, find_remarks, header_options
+from registry.identity import canonical_json, canonical_text, digest, digest_lines
+from registry.items import Answer, Item, standing_twice
+from registry.metrics import Metric
+from registry.missing import MissingPolicy
+from registry.readers import Document, Reader
+from registry.readers.base import NamedReader
+
+
+@dataclass(frozen=True)
+class Policies:
+    """How a submission may differ from the gold.
+
+    Attributes:
+        missing: What happens to items without an answer.
+        tokens: `reject` or `warn`: what happens if its text differs from the gold's.
+        metrics: The metrics of the task; remedies depend on them.
+    """
+
+    missing: MissingPolicy
+    tokens: str = "reject"
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFile:
+    """A file that fits the gold.
+
+    Attributes:
+        answers: The answers, as the file has them.
+        joined: The answers to the items.
+        remarks: What is surprising about the file.
+    """
+
+    answers: Sequence[Answer]
+    joined: JoinedColumns
+    remarks: list[Remark]
+
+
+def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, document: Document,
+             *, with_gold: bool = True) -> FittedFile | None:
+    """Join a file's answers with the items, and find what is surprising about it.
+
+    Args:
+        items: The items of the gold, in its order.
+        answers: The file's, in any order.
+        reader: Of the submission.
+        policies: Of the submission.
+        document: The file; problems are reported to it.
+        with_gold: False if the items are those of a task pack, without their gold.
+
+    Returns:
+        The joined file; None if the document has collected a problem.
+
+    Raises:
+        InputError: The file does not fit, and the document collects no problems.
+    """
+    joined = join(items, answers, reader, policies, document)
+    if document.problems is not None and document.problems.counts:
+        return None
+    remarks = find_remarks(items, joined, reader, document.collecting(None), policies.missing,
+                           differing=count_differing(items, joined, reader, policies), with_gold=with_gold)
+    return FittedFile(answers, joined, list(remarks))
+
+
+def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
+         document: Document) -> JoinedColumns:
+    """Join a file's answers with the items; the arguments are those of `fit_file`.
+
+    Raises:
+        InputError: An answer belongs to no item, two belong to the same one, an item has no answer although it needs
+            one, or an answer is about another text; and the document collects no problems.
+    """
+    columns = as_columns(reader.assign(items, answers, document.path))
+    joined = JoinedColumns.of_items(columns, items)
+    if not (columns.is_numeric and joined.is_one_to_one):
+        for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
+            document.report(problem)
+    if joined.n_missing:
+        unanswered = list(compress(items, (~joined.there).tolist()))
+        for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), policies.metrics,
+                                                                  reader.absent):
+            if item is items[0] and find_header(items, reader) is not None:
+                remedy = (f"the gold's first line looks like a header: set {header_options(item, reader)} of the test "
+                          "set")
+            document.report(InputError(f"{fault}; {remedy}", path=document.path, item=item.key, category="missing"))
+    return joined
+
+
+def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: JoinedColumns, reader: Reader,
+                       policies: Policies, path: str) -> Iterator[InputError]:
+    """Yield every reason why answers do not go with the items, except missing ones.
+
+    The error of the first unknown item says how many there are. Of several answers to an item the first is compared
+    with it.
+    """
+    first: dict[str, Answer] = {}
+    for answer in answers:
+        if (earlier := first.setdefault(answer.key, answer)) is not answer:
+            yield standing_twice(answer, earlier, path, reader.repeated)
+    if implausible := reader.implausible(items, answers):
+        yield InputError(implausible[1], path=path, line=implausible[0], category="order")
+    known = {item.key for item in items}
+    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
+    if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
+        remedy = f"set {header_options(unknown[0], reader)}, or take the line out"
+        yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
+                         item=unknown[0].key, category="header")
+        del unknown[0]
+    for n, answer in enumerate(unknown):
+        nor = "is" if len(unknown) == 2 else "are"
+        more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
+        yield InputError(f"not in the gold{more}; is this file for another test set?", path=path, line=answer.line,
+                         item=answer.key, category="unknown")
+    for item, given in zip(items, joined, strict=True):
+        if given is None:
+            continue
+        if why := reader.incomparable(item.gold, given.value):
+            yield InputError(why, path=path, line=given.line, item=item.key, category="text")
+        elif policies.tokens == "reject" and (mismatch := reader.mismatch(item.gold, given.value)):
+            yield InputError(f"{mismatch[1]}; mend the file, or let the manifest say tokens = \"warn\"", path=path,
+                             line=given.line + mismatch[0], item=item.key, category="text")
+
+
+def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader, policies: Policies) -> int:
+    """Count the answers to a text that differs from the gold's, which the policy `warn` accepts."""
+    if policies.tokens == "reject" or type(reader).mismatch is Reader.mismatch:
+        return 0
+    return sum(answer is not None and reader.mismatch(item.gold, answer.value) is not None
+               for item, answer in zip(items, joined, strict=True))
+
+
+def join_again(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
+               missing: MissingPolicy) -> list[JoinedColumns]:
+    """Read an accepted submission's runs again, and join them with the items."""
+    policies = Policies(missing, tokens="warn")
+    return [join(items, reader.read_answers(document), reader, policies, document) for document in documents]
+
+
+Bytes = NDArray[np.uint8]
+
+_WIDEST = 2**27  # bytes of all lines, each as long as the longest
+_MOST_CODES = 2**12
+
+
+def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
+    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
+    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
+
+
+def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
+    """The digest of what one file says of the gold's items; see `content_digest`."""
+    if isinstance(reader, NamedReader):
+        answers = reader.folded(items, answers)
+    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(reader, answers)) is not None:
+        return found
+    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+
+
+def digest_of_runs(digests: list[str]) -> str:
+    """The digest of a submission, of whose runs these are the digests."""
+    return digests[0] if len(digests) == 1 else digest_lines(digests)
+
+
+@dataclass(frozen=True, eq=False)
+class _Heads:
+    """What of the lines `["key",value]` rests on keys alone: `["key",` in the order of the lines."""
+
+    order: Places
+    lines: Bytes
+    sizes: Places
+
+    def of(self, kept: Flags) -> _Heads:
+        """Those of some lines."""
+        return _Heads(self.order[kept], self.lines[kept], self.sizes[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """What of the lines rests on values: its different texts, and the place of each line's."""
+
+    texts: Bytes
+    sizes: Places
+    codes: Places
+
+    @property
+    def lines(self) -> Bytes:
+        """That of each line."""
+        return self.texts.take(self.codes, axis=0)
+
+
+def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
+    """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0.
+
+    Gives nothing where a key stands twice, or the lines are too wide together.
+    """
+    if (heads := _heads(answers.rows)) is None:
+        return None
+    if len(answers.given) < len(heads.order):
+        there = np.zeros(len(heads.order), dtype=bool)
+        there[answers.given] = True
+        heads = heads.of(there[heads.order])
+    ends, width = [], heads.lines.shape[1]
+    for texts, codes in _ends(reader, answers, answers.values[heads.order]):
+        ends.append(_Ends(*_padded([text.encode() for text in texts]), codes))
+        width += ends[-1].texts.shape[1]
+        if width * len(codes) > _WIDEST:
+            return None
+    if len({1, *(len(set(of.sizes.tolist())) for of in ends)}) == 1:  # most often: 0.0 and 1.0, say
+        lines, places = _frame(heads, sum(int(of.sizes[0]) for of in ends))
+        whole = lines.copy()
+        whole[places] = np.concatenate([of.lines for of in ends], axis=1)
+        return digest(whole.tobytes())
+    sizes = sum((of.sizes[of.codes] for of in ends), heads.sizes)
+    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, *(of.lines for of in ends)], axis=1)
+    return digest(whole[whole != 0].tobytes())
+
+
+def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
+    """What of the lines rests on values, part after part: its different texts, and the place of each line's.
+
+    Statistics are written as `readers.tables.numbers_of` lists them.
+    """
+    if not isinstance(answers, StatisticColumns):
+        known, codes = _coded(values)
+        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in known.tolist()], codes
+        return
+    for n, name in enumerate(sorted(answers.names), 1):
+        known, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
+        before, after = "[" if n == 1 else ",", "]]" if n == len(answers.names) else ""
+        yield [f"{before}{canonical_json([name, value])}{after}" for value in known.tolist()], codes
+
+
+def _coded(values: Floats) -> tuple[Floats, Places]:
+    """The different values, and the place of each among them; small counts, which most are, are not sorted for that."""
+    largest = values.max(initial=0)
+    if largest >= _MOST_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
+        return np.unique(values, return_inverse=True)
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there).astype(np.float64), (np.cumsum(there) - 1)[codes]
+
+
+@lru_cache(maxsize=1)
+def _frame(heads: _Heads, of_end: int) -> tuple[Bytes, Places]:
+    """All lines with these heads, each with its count of bytes, and where their ends go, [lines, bytes of an end]."""
+    sizes, ends = heads.sizes + of_end, np.ones((len(heads.order), of_end), dtype=np.uint8)
+    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
+    there = whole != 0
+    return whole[there], np.cumsum(there.sum(axis=1))[:, None] + np.arange(-of_end, 0)
+
+
+@lru_cache(maxsize=1)
+def _heads(rows: Rows) -> _Heads | None:
+    keys = rows.keys
+    heads = [f"[{canonical_text(key)}," for key in keys]
+    encoded = [head.encode() for head in heads]
+    if not keys or len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
+        return None
+    order = sorted(range(len(heads)), key=heads.__getitem__)
+    return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))
+
+
+@lru_cache(maxsize=1)
+def _counts(most: int) -> Bytes:
+    """What `digest_lines` writes before lines of 0 to so many bytes."""
+    return _padded([b"%d:" % size for size in range(most + 1)])[0]
+
+
+def _padded(parts: list[bytes]) -> tuple[Bytes, Places]:
+    """Texts without NUL as bytes padded with it, [texts, bytes of the longest], and the size of each."""
+    sizes = np.array(list(map(len, parts)), dtype=np.int64)
+    array = np.array(parts or [b" "], dtype=np.bytes_)
+    return array.view(np.uint8).reshape(len(array), -1), sizes

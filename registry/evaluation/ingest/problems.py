@@ -1,0 +1,419 @@
+"""Everything that is wrong with a task and its files, collected by `check` where other commands stop at the first."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import typing
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from registry.errors import InputError, RegistryError, counted
+from registry.evaluation.ingest.declared import Declared
+from registry.evaluation.ingest.fit import FittedFile
+from registry.identity import canonical_json
+from registry.items import Answer, Item
+from registry.readers import Document, Problems, Reader, Responses
+from registry.readers.parsing.delimited import MARKS
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One error or warning.
+
+    Attributes:
+        test_set: The test set that the file is for; empty if it is for none.
+        error: What is wrong and where; programs can rely on its `category`.
+        cause: The likely cause; empty if nothing indicates it.
+        fatal: True for an error: the file is refused.
+        exit_code: The exit status of a command that refuses it.
+    """
+
+    test_set: str
+    error: InputError
+    cause: str = ""
+    fatal: bool = True
+    exit_code: int = InputError.exit_code
+
+
+@dataclass
+class Collector:
+    """Problems of a task and its files.
+
+    Attributes:
+        limit: The most problems of each file that are listed; None: all.
+        items: The items of each test set whose gold is sound.
+        files: The submitted files that were read.
+        problems: The listed problems.
+        unlisted: The number of further problems, by file and category.
+    """
+
+    limit: int | None = None
+    items: dict[str, Sequence[Item]] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _messages: set[str] = field(default_factory=set)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that refuses the first error; 0 if there is none."""
+        return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
+
+    def refuse(self, error: RegistryError) -> None:
+        """Add an error with all that it carries, except those that a file's reading has already added."""
+        for one in (error, *error.others):
+            problem = one if isinstance(one, InputError) else InputError(str(one), category="database")
+            if str(problem) not in self._messages:
+                self._add(Problem("", problem, exit_code=one.exit_code))
+
+    def warn(self, test_set: str, warnings: Sequence[InputError]) -> None:
+        """Add warnings about the files of a submission."""
+        for warning in warnings:
+            self._add(Problem(test_set, warning, fatal=False))
+
+    def read_gold(self, test_set: str, documents: Mapping[str, Document],
+                  read: Callable[[Mapping[str, Document]], list[Item]]) -> list[Item]:
+        """Read the gold of a test set, and add what is wrong with its files.
+
+        Raises:
+            InputError: The first problem.
+        """
+        problems = {role: Problems(self.limit) for role in documents}
+        items: list[Item] = []
+        try:
+            items = read({role: document.collecting(problems[role]) for role, document in documents.items()})
+        except InputError as error:
+            role = next((role for role, document in documents.items() if document.path == error.path), "gold")
+            problems[role].end(error)
+        for role, document in documents.items():
+            self._add_file(test_set, document.path, problems[role])
+        _raise_first(problems.values())
+        self.items[test_set] = items
+        return items
+
+    def read_file(self, one: Declared, document: Document, items: Sequence[Item] | None) -> FittedFile | None:
+        """Read a file of a submission, and add what is wrong with it, with the likely causes.
+
+        A table is read at once if nothing is wrong with it, and otherwise row by row.
+
+        Args:
+            one: The submission.
+            document: The file.
+            items: The items of the gold; None if the gold is refused.
+
+        Returns:
+            The joined answers; None without items.
+
+        Raises:
+            InputError: The first problem.
+        """
+        test_set, reader = one.test_set.name, one.reader
+        self.files.append(document.path)
+        if items is not None and reader.gives_columns:
+            try:
+                if not reader.declared(document).has_notes:
+                    return one.fit(items, one.read(document), document)
+            except InputError:
+                pass  # found again row by row, with all others
+        problems, answers, fitted = Problems(self.limit), list[Answer](), None
+        document = document.collecting(problems)
+        try:
+            answers = list(one.read(document))
+            fitted = None if items is None else one.fit(items, answers, document)
+        except InputError as error:
+            problems.end(error)
+        known = {**self.items, test_set: items or []}
+        self._add_file(test_set, document.path, problems,
+                       Diagnosis(document, reader, answers, known, test_set, problems.counts))
+        self.warn(test_set, problems.notes)
+        _raise_first([problems])
+        return fitted
+
+    def _add(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        self._messages.add(str(problem.error))
+
+    def _add_file(self, test_set: str, path: str, problems: Problems, diagnosis: Diagnosis | None = None) -> None:
+        for error in sorted(problems.found, key=lambda error: math.inf if error.line is None else error.line):
+            self._add(Problem(test_set, error, diagnosis.cause(error) if diagnosis else ""))
+        if problems.stopped is not None:
+            self._add(Problem(test_set, problems.stopped, fatal=False))
+        listed = Counter[str](error.category for error in problems.found)
+        self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
+
+
+def read_submission(one: Declared, items: Sequence[Item] | None, collector: Collector | None) -> list[FittedFile]:
+    """Read the files of a submission and join them with the items.
+
+    Args:
+        one: The submission, with its files loaded.
+        items: The items of the gold; None if the gold is refused, which only a check can do without.
+        collector: Where all problems are added; None: the first is raised.
+
+    Returns:
+        The joined files; empty without items.
+
+    Raises:
+        InputError: The first problem.
+    """
+    files, errors = list[FittedFile](), list[InputError]()
+    for document in one.documents:
+        bounded = document if items is None else one.bounded(document, items)
+        try:
+            fitted = one.fit(items or (), one.read(bounded), bounded) if collector is None else collector.read_file(
+                one, bounded, items)
+        except InputError as error:
+            if collector is None:
+                raise
+            errors.append(error)
+        else:
+            files += [fitted] if fitted is not None else []
+    if errors:
+        raise errors[0]
+    return files
+
+
+def _raise_first(problems: Iterable[Problems]) -> None:
+    """Raise the first problem that was collected."""
+    for of_file in problems:
+        if of_file.counts:
+            raise of_file.found[0]
+
+
+_DEVELOPMENT = re.compile(r"(?<![a-z])(dev|devel|development|train|training|trial|valid|validation)(?![a-z])", re.I)
+_SPELLINGS: dict[str, Callable[[str], str]] = {
+    "Unicode form (NFC)": lambda key: unicodedata.normalize("NFC", key),
+    "blanks": lambda key: "".join(key.split()).strip("\ufeff"),
+    "upper and lower case": str.casefold,
+    "leading zeros": lambda key: re.sub(r"(?<!\d)0+(?=\d)", "", key),
+}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Guesses at the causes of a file's problems.
+
+    Attributes:
+        document: The file.
+        reader: That it was read with.
+        answers: That could be read.
+        items: The expected items of all test sets.
+        test_set: The one that the file is for.
+        counts: How many problems there are of each category.
+    """
+
+    document: Document
+    reader: Reader
+    answers: Sequence[Answer]
+    items: Mapping[str, Sequence[Item]]
+    test_set: str
+    counts: Mapping[str, int]
+
+    def cause(self, error: InputError) -> str:
+        """Say what has likely brought a problem about; empty where nothing tells."""
+        item = error.item or ""
+        found: dict[str, Callable[[], str]] = {
+            "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
+            "duplicate": lambda: self._twice, "unknown": lambda: self._unknown(item), "missing": lambda: self._missing,
+            "text": lambda: self._for_another or self._moved(item), "order": lambda: self._for_another}
+        return found[error.category]() if error.category in found else ""
+
+    @cached_property
+    def _expected(self) -> dict[str, int]:
+        """The place of every expected item."""
+        return {item.key: n for n, item in enumerate(self.items[self.test_set])}
+
+    @cached_property
+    def _answered(self) -> frozenset[str]:
+        return frozenset(answer.key for answer in self.answers)
+
+    @cached_property
+    def _form(self) -> str:
+        """The form that the file is written in, if it is another one of the format's."""
+        problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
+        if problems < 2 and self.answers:
+            return ""
+        for forms in (self._other_forms, self._other_separators):
+            if tried := [(n, told) for n, told in forms() if 10 * n <= problems]:
+                return min(tried)[1]
+        return self._one_value
+
+    def _other_forms(self) -> Iterator[tuple[int, str]]:
+        """Read the file in every other form: how many problems are left, and what the form is."""
+        hints = typing.get_type_hints(type(self.reader))
+        is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
+        for option in self.reader.forms:
+            if option in ("separator", "header") and not is_delimited:  # which JSON and Parquet have no use for
+                continue
+            mine = getattr(self.reader, option)
+            for other in typing.get_args(hints[option]) or (False, True):
+                if other != mine and (left := self._left(self.document, **{option: other})) is not None:
+                    yield left, (f"the file reads {'well' if not left else 'better'} with {option} = "
+                                 f"{json.dumps(other)}, where the task wants {json.dumps(mine)}")
+
+    def _other_separators(self) -> Iterator[tuple[int, str]]:
+        """Take what no form of the format has between cells for what the task has there: see above."""
+        reader: Any = self.reader
+        if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
+            return
+        for mark in (mark for mark in ";|," if mark in self._text and mark != MARKS[reader.separator]):
+            text = self._text.replace(mark, MARKS[reader.separator])
+            if (left := self._left(Document(self.document.path, text.encode()), skip=0)) is not None:
+                yield left, (f"the file has {mark!r} between its cells, where the task wants separator = "
+                             f"{json.dumps(reader.separator)}")
+
+    def _left(self, document: Document, **options: Any) -> int | None:
+        """How many problems of form a file has, read with other options; None where it then has no expected item."""
+        problems = Problems(0)
+        try:
+            answers = replace(self.reader, **options).read_answers(document.collecting(problems))
+        except InputError:
+            return None
+        is_ours = any(answer.key in self._expected for answer in answers)
+        return problems.counts["format"] + problems.counts["tag"] if is_ours else None
+
+    @property
+    def _one_value(self) -> str:
+        """Whether the file is one JSON value where every line must be one."""
+        if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
+            return ""
+        text = self._text.strip()
+        if text[:1] + text[-1:] == "[]" or (text.partition("\n")[0].strip(), text[-1:]) == ("{", "}"):
+            return "the file is one JSON value, where the task wants JSON Lines: one object in every line, and no list"
+        return ""
+
+    @cached_property
+    def _text(self) -> str:
+        """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
+        try:
+            return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
+        except InputError:
+            return ""
+
+    @cached_property
+    def _encoding(self) -> str:
+        if "\ufffd" not in self._text:
+            return ""
+        sound = next((n for n, line in enumerate(self._text.split("\n"), 1 + self.reader.skip)
+                      if not line.isascii() and "\ufffd" not in line), 0)
+        return (f"mixed encodings: line {sound} is UTF-8; parts of the file come from programs that write another one"
+                if sound else "the whole file is in another encoding, such as Windows-1252")
+
+    @cached_property
+    def _twice(self) -> str:
+        keys = Counter(answer.key for answer in self.answers)
+        return "the file holds its whole content more than once" if min(keys.values(), default=0) > 1 else ""
+
+    @cached_property
+    def _counted_from(self) -> str:
+        """Whether the file's items are the expected ones by number, but for where counting begins."""
+        if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
+            return ""
+        mine, theirs = ({int(key) for key in keys} for keys in (self._answered, self._expected))
+        return next((f"the file counts items from {min(mine)}, the task from {min(theirs)}" for distance in (1, -1)
+                     if {n + distance for n in mine} == theirs), "")
+
+    @cached_property
+    def _other_test_set(self) -> str:
+        """The test set whose items the unknown ones are, or that has just the file's items, or its texts."""
+        unknown = self._answered - self._expected.keys()
+        others = {name: items for name, items in self.items.items() if name != self.test_set and items}
+        for name, items in others.items():
+            keys = {item.key for item in items}
+            if 2 * len(unknown & keys) > len(unknown) or self._answered == keys != self._expected.keys():
+                return name
+        texts = [text for answer in self.answers if (text := self._task_text(answer.value))]
+        mine = {self._task_text(item.gold) for item in self.items[self.test_set]}
+        for name, items in others.items():
+            theirs = {self._task_text(item.gold) for item in items} - mine
+            if 2 * sum(text in theirs for text in texts) > len(texts):
+                return name
+        return ""
+
+    @cached_property
+    def _for_another(self) -> str:
+        return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
+
+    def _task_text(self, value: Any) -> str:
+        """The text that systems were given; empty where the format has none."""
+        text = self.reader.task_text(value)
+        return "" if text is None else canonical_json(text)
+
+    @cached_property
+    def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
+        """Ways in which keys are alike: what they are called, and the expected keys by what they then are."""
+        return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
+
+    def _unknown(self, key: str) -> str:
+        if self._counted_from:
+            return self._counted_from
+        if self._other_test_set:
+            return f"it is an item of test set {self._other_test_set!r}, for which this file seems to be"
+        for name, spell, expected in self._spelled:
+            if spell(key) in expected:
+                return f"it differs from item {expected[spell(key)]!r} in {name} only"
+        if (told := _DEVELOPMENT.search(key)) and not any(map(_DEVELOPMENT.search, self._expected)):
+            return f"its name, with {told[0]!r}, tells of data for development"
+        return ""
+
+    @cached_property
+    def _missing(self) -> str:
+        if found := self._counted_from or self._for_another:
+            return found
+        absent = [n for key, n in self._expected.items() if key not in self._answered]
+        refused = self.counts.get("format", 0) + self.counts.get("encoding", 0)
+        if absent and len(absent) <= refused:
+            return "its line may be one of those that could not be read"
+        if absent and 0 < absent[0] == len(self._expected) - len(absent):
+            if self._shifted or self.counts.get("order"):
+                return self._shifted  # else the reader has said what has happened
+            last = "item is" if len(absent) == 1 else f"{len(absent)} items are"
+            numbered = getattr(self.reader, "item", None) == ()
+            return (f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
+                    + (", or to lack rows above, since rows are numbered" if numbered else ""))
+        return ""
+
+    @cached_property
+    def _shifts(self) -> dict[str, int]:
+        """How many items further on the text of an answer stands, of those that stand elsewhere."""
+        places: dict[str, int | None] = {}
+        for n, item in enumerate(self.items[self.test_set]):
+            here = self._task_text(item.gold)
+            places[here] = None if here in places else n  # several items have it
+        found = {}
+        for answer in self.answers:
+            there, own = places.get(self._task_text(answer.value)), self._expected.get(answer.key)
+            if there is not None and own is not None and there != own:
+                found[answer.key] = there - own
+        return found
+
+    @cached_property
+    def _shifted(self) -> str:
+        """Whether most texts stand equally far from where they should: one line too few or too many moves them all."""
+        if len(self._shifts) < 2:
+            return ""
+        ((distance, n),) = Counter(self._shifts.values()).most_common(1)
+        if 2 * n <= len(self._shifts):
+            return ""
+        first = next(key for key, shift in self._shifts.items() if shift == distance)
+        where = "above" if self._expected[first] else "at the start"
+        how = f"left out {where}" if distance > 0 else f"added {where}, or one was split in two"
+        return (f"shifted: from item {first!r} on, {counted(n, 'text stands', 'texts stand')} {abs(distance)} "
+                f"{'further on' if distance > 0 else 'before'} in the task, as if "
+                f"{'something were' if abs(distance) == 1 else f'{abs(distance)} were'} {how}")
+
+    def _moved(self, key: str) -> str:
+        if self._shifted or not self._shifts:
+            return self._shifted
+        if len(self._shifts) > 1:
+            return f"shuffled: {len(self._shifts)} texts are those of other items"
+        if key in self._shifts:
+            at = self._expected[key] + self._shifts[key]
+            return f"its text is that of item {self.items[self.test_set][at].key!r}"
+        return ""

@@ -1,0 +1,99 @@
+"""Policies for items that a submission does not answer: everything that depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import ClassVar, Protocol
+
+from registry.errors import InputError, counted
+from registry.items import Item
+
+_MANY = 0.05  # of the items: leaving out so many for all systems would make another test set
+
+
+class Scorer(Protocol):
+    """The part of a metric that policies depend on."""
+
+    name: ClassVar[str]
+
+    @property
+    def has_worst(self) -> bool:
+        """True if an item without an answer can count as the worst one."""
+
+    def unanswered(self, item: Item) -> InputError:
+        """Return the error that the metric has no worst value to count."""
+
+
+class MissingPolicy(StrEnum):
+    """What happens to items without an answer.
+
+    REJECT refuses the submission. WORST counts the items as wrong. DROP leaves them out for all systems, OWN for this
+    system alone.
+    """
+
+    REJECT = "reject"
+    WORST = "worst"
+    DROP = "drop"
+    OWN = "own"
+
+    @property
+    def leaves_items_out(self) -> bool:
+        """True if items without an answer have no statistics."""
+        return self in (MissingPolicy.DROP, MissingPolicy.OWN)
+
+    @property
+    def lets_items_differ(self) -> bool:
+        """True if other systems keep the items that this system does not answer."""
+        return self is MissingPolicy.OWN
+
+    def describe_for_participants(self) -> str:
+        """Return the rule as a sentence."""
+        if self is MissingPolicy.REJECT:
+            return "A submission has to answer every item."
+        return f"Items without an answer {'are left out' if self.leaves_items_out else 'count as wrong'}."
+
+    def describe_missing(self, n_missing: int, n_items: int) -> str:
+        """Return what happens to the unanswered items of an accepted submission."""
+        several = n_missing != 1
+        if self.leaves_items_out:
+            owner = "all systems" if self is MissingPolicy.DROP else "it"
+            effect = f"{'are' if several else 'is'} left out for {owner}"
+        else:
+            effect = f"count{'' if several else 's'} as wrong"
+        return f"{n_missing} of {counted(n_items, 'item')} {'have' if several else 'has'} no answer and {effect}"
+
+    def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Scorer],
+                      absent: str) -> Iterator[tuple[Item, str, str]]:
+        """Yield the unanswered items for which a submission is refused, with the fault and the remedy.
+
+        Args:
+            unanswered: The items without an answer.
+            n_items: The number of all items.
+            metrics: The metrics of the task; remedies depend on them.
+            absent: What the file lacks, in the words of its reader.
+        """
+        if self is MissingPolicy.REJECT:
+            remedy = suggest_remedy(len(unanswered), n_items, metrics)
+            for n, item in enumerate(unanswered):
+                more = "" if n or len(unanswered) == 1 else f" (one of {len(unanswered)} such among {n_items} items)"
+                yield item, f"{absent}{more}", remedy
+        without_worst = next((metric for metric in metrics if not metric.has_worst), None)
+        if self is MissingPolicy.WORST and without_worst is not None:
+            for item in unanswered:
+                fault, _, remedy = without_worst.unanswered(item).message.partition("; ")
+                yield item, fault, remedy
+
+
+def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> str:
+    """Return what to do about a file that the policy `reject` refuses."""
+    add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
+    without = [metric for metric in metrics if not metric.has_worst]
+    policies = []
+    if all(hasattr(metric, "worst") for metric in without):
+        option = " and ".join(f"the option worst of {metric.name}" for metric in without)
+        policies.append('missing = "worst"' + (f" (with {option})" if option else ""))
+    if not many:
+        policies.append('"drop"' if policies else 'missing = "drop"')
+    cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
+    return add + (f", or let the manifest say {' or '.join(policies)}" if policies else "") + cost

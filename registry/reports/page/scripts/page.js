@@ -1,0 +1,99 @@
+// @ts-check
+// Draws a task's page, and draws again what a change of the view changes.
+
+import { boardListing, drawControls, findBoard, wideListing, wideOf } from "./boards.js";
+import { drawCharts, redrawCharts } from "./charts.js";
+import { afterPaint, breakable, byId, hideTip } from "./dom.js";
+import { boardSheet, drawDownloads, wideSheet } from "./downloads.js";
+import { drawItems, listenToItems } from "./items.js";
+import { arrangeRows, drawTable, filterRows, fitTable } from "./listing.js";
+import { setDecimals } from "./numbers.js";
+import { FIRST } from "./opponents.js";
+import { listenToMatrix } from "./pairs.js";
+import { drawPast } from "./past.js";
+import { chosenDimensions, data, readView, setShown, setView, shown, view } from "./state.js";
+import { drawSystem, pageTitle } from "./system.js";
+import { drawSystems, listenToAbout, systemNumbers } from "./systems.js";
+import { visible } from "./values.js";
+import { drawVersus } from "./versus.js";
+
+let isFollowingLink = false; // of the page itself
+
+/** @param {string} [last] the part of the view that was changed last */
+function draw(last) {
+  hideTip();
+  byId("main").setAttribute("aria-busy", "true");
+  const board = findBoard(last), system = systemNumbers.get(view.system);
+  byId("main").classList.toggle("of-system", system !== undefined);
+  byId("system").hidden = system === undefined;
+  if (system === undefined) document.title = pageTitle;
+  const wide = view.show === "wide" ? wideOf(board.track) : undefined;
+  setDecimals(board.decimals);
+  const listing = wide ? wideListing(wide) : boardListing(board);
+  setShown(board, listing);
+  setView({ show: wide ? "wide" : "",
+    ...Object.fromEntries(chosenDimensions.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""])) });
+  drawControls(board, wide, draw);
+  if (system !== undefined) {
+    drawSystem(board, system);
+    revealTarget();
+    return;
+  }
+  drawTable(listing);
+  drawDownloads(() => (wide ? wideSheet(wide) : boardSheet(board)), wide ?? board);
+  byId("of-one").hidden = byId("charts").hidden = Boolean(wide);
+  if (!wide) drawCharts(board);
+  byId("methods").textContent = visible(board.methods);
+  byId("signature").replaceChildren(...breakable(board.signature));
+  afterPaint(() => { // charts and the first rows are painted first
+    if (shown.listing !== listing) return;
+    if (listing.n > FIRST) arrangeRows(listing);
+    drawVersus(board);
+    drawItems(board);
+    drawPast(board);
+    drawSystems(board);
+    revealTarget();
+  });
+}
+
+// Marks the page as complete, and scrolls to the target of a link that was followed.
+function revealTarget() {
+  byId("main").setAttribute("aria-busy", "false");
+  if (!isFollowingLink) return;
+  isFollowingLink = false;
+  const item = view.item && byId("item-list").querySelector("details[open] summary");
+  const to = systemNumbers.has(view.system) ? byId("system-heading") : item || (view.a && view.b ? byId("versus-heading") : null);
+  if (systemNumbers.has(view.system)) scrollTo(0, 0);
+  else to?.scrollIntoView();
+  to?.focus({ preventScroll: true });
+}
+
+readView();
+byId("filter").value = view.filter;
+byId("filter").addEventListener("input", event => {
+  setView({ filter: event.target.value });
+  if (shown.listing) filterRows(shown.listing);
+});
+byId("controls").addEventListener("submit", event => event.preventDefault());
+for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (document.getElementsByName("p"))) {
+  input.addEventListener("change", () => {
+    setView({ p: input.value });
+    if (shown.board) drawCharts(shown.board);
+  });
+}
+listenToItems();
+listenToMatrix();
+listenToAbout();
+addEventListener("hashchange", () => {
+  if (/^#[^=]+$/.test(location.hash)) return; // a link to a part of the page
+  readView();
+  byId("filter").value = view.filter;
+  setShown();
+  isFollowingLink = true;
+  draw();
+});
+addEventListener("keydown", event => { if (event.key === "Escape") hideTip(); });
+addEventListener("resize", fitTable);
+addEventListener("resize", redrawCharts);
+document.documentElement.classList.add("draws");
+draw();

@@ -1,0 +1,129 @@
+// @ts-check
+// The systems of the page by number: names, places, links, and facts that they declare; the citation and the frame that
+// people copy.
+
+import { byId, el, nameElement } from "./dom.js";
+import { boardHeading, data, hrefWith } from "./state.js";
+import { cellAt, range, visible } from "./values.js";
+
+/**
+ * Facts that a submission declares, by name.
+ * @param {string} submission
+ * @returns {Record<string, any>}
+ */
+export const factsOf = submission => (Object.hasOwn(data.systems.of, submission) ? data.systems.of[submission] : {});
+const LINKS = ["paper", "code"];
+const outwardLink = { target: "_blank", rel: "noopener noreferrer" };
+
+/**
+ * Links behind the name of a system; the data have only addresses of the web.
+ * @param {string} submission
+ */
+export function linksOf(submission) {
+  const facts = factsOf(submission);
+  return LINKS.filter(name => facts[name]).flatMap(name =>
+    [" ", el("a", { class: "fact", href: facts[name], ...outwardLink }, name)]);
+}
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+/**
+ * Facts by name: their headings, how they are shown, and whether they are numbers.
+ * @type {[string, string, (value: any) => any, boolean?][]}
+ */
+export const FACTS = [
+  ["description", "description", visible],
+  ["size", "parameters", value => compact.format(value), true],
+  ["cost", data.task.cost_unit ? `cost (${visible(data.task.cost_unit)})` : "cost", value => value.toLocaleString("en"), true],
+  ["licence", "licence", visible],
+  ...LINKS.map(name => /** @type {[string, string, (value: any) => any]} */ ([name, name, value => el("a", { href: value, ...outwardLink }, visible(value))])),
+];
+
+/**
+ * Draws the facts that systems declare, as a table that is made when somebody opens it.
+ * @param {import("./types").Board} board
+ */
+export function drawSystems(board) {
+  const of = board.standings, factsAt = n => factsOf(cellAt(of.submission, n));
+  const declaring = range(board.n).filter(n => FACTS.some(([key]) => factsAt(n)[key] != null));
+  const box = byId("about-systems"), table = el("table", {});
+  box.replaceChildren();
+  if (!declaring.length) return;
+  const more = data.systems.left_out;
+  const details = el("details", {},
+    el("summary", {}, `What ${declaring.length === board.n ? "the" : `${declaring.length} of the`} systems say of themselves`),
+    more ? el("p", { class: "quiet" }, `${more} descriptions are left out, as they would make the page too large; registry query ` +
+      '"SELECT attributes FROM submission" has them.') : null,
+    el("div", { class: "wide", role: "region", "aria-label": "What systems say of themselves", tabindex: 0 }, table));
+  details.addEventListener("toggle", () => {
+    const columns = FACTS.filter(([key]) => declaring.some(n => factsAt(n)[key] != null));
+    table.replaceChildren(
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, boardHeading("system")),
+        columns.map(([, title, , right]) => el("th", { scope: "col", class: right && "right" }, title)))),
+      el("tbody", {}, declaring.map(n => el("tr", {}, el("th", { scope: "row" }, nameElement(cellAt(of.shown, n))),
+        columns.map(([key, , shown, right]) => el("td", { class: right ? "right" : key },
+          factsAt(n)[key] == null ? "–" : el("bdi", {}, shown(factsAt(n)[key]))))))));
+  });
+  box.append(details);
+}
+
+const escapeMarkup = text => text.replace(/[&<>"']/g, c => `&#${c.codePointAt(0)};`);
+
+// Markup of a frame with this view for another page; the frame may run its own script and reaches nothing around it.
+function frameMarkup() {
+  const address = location.protocol.startsWith("http") ? location.href : `https://example.org/${data.task.id}.html${location.hash}`;
+  return `<iframe src="${escapeMarkup(address)}" title="${escapeMarkup(visible(document.title))}" width="100%" height="640" loading="lazy" ` +
+    'sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" style="border:0"></iframe>';
+}
+
+// Copies a text, or selects it if the browser does not let a page copy.
+async function copyText(source, status) {
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    status.textContent = "Copied.";
+  } catch {
+    getSelection()?.selectAllChildren(source);
+    status.textContent = "Selected: copy it with the keyboard.";
+  }
+}
+
+export function listenToAbout() {
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-copies]"))) {
+    button.addEventListener("click", () => copyText(byId(button.dataset.copies ?? ""), button.nextElementSibling));
+  }
+  byId("embed").addEventListener("toggle", () => { byId("frame").textContent = frameMarkup(); });
+}
+
+// Systems have numbers on the page; a name is the system's, with the team's if two teams use it.
+const keyOf = (team, system) => JSON.stringify([team, system]);
+/** @param {number} n */
+export const nameOf = n => cellAt(data.details.names, n);
+const numberByKey = new Map(range(data.details.n).map(n => [keyOf(cellAt(data.details.team, n), cellAt(data.details.system, n)), n]));
+export const systemNumbers = new Map(range(data.details.n).map(n => [nameOf(n), n]));
+
+/**
+ * The number of the system of a row whose columns have its team and its name.
+ * @param {Record<string, any>} of
+ * @param {number} row
+ * @returns {any}
+ */
+export const numberOf = (of, row, team = "team", system = "system") => numberByKey.get(keyOf(cellAt(of[team], row), cellAt(of[system], row)));
+
+const placesByBoard = new WeakMap();
+
+/**
+ * The place of a system on a leaderboard, from 0; undefined if it has none.
+ * @param {import("./types").Board} board
+ * @param {any} n
+ * @returns {any}
+ */
+export function placeOn(board, n) {
+  if (!placesByBoard.has(board)) placesByBoard.set(board, new Map(range(board.n).map(place => [numberOf(board.standings, place), place])));
+  return placesByBoard.get(board).get(n);
+}
+
+/**
+ * @param {any} n
+ * @param {string} [shown]
+ */
+export const systemLink = (n, shown = nameOf(n)) => (n === undefined ? nameElement(shown)
+  : el("a", { class: "to-system", href: hrefWith({ system: nameOf(n) }) }, nameElement(shown)));

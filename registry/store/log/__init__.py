@@ -1,1 +1,0 @@
-"""The log: entries, what they tell of a number, and the registry as it stood at one of them."""

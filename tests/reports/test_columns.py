@@ -1,0 +1,56 @@
+"""Columns of leaderboards and pairs: a heading stands in one place, and scripts know columns by their JSON names."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from registry.rendering.render import render
+from registry.reports import columns
+from registry.reports.boards import board_table, pair_table
+from registry.reports.latex_board import latex_board
+from registry.reports.page.html import page_data
+from tests.conftest import PACKAGE
+from tests.reports.boards import leaderboard
+from tests.reports.page.contents import contents
+
+
+@pytest.fixture
+def renamed(monkeypatch):
+    """Give a column another heading."""
+    def rename(fields, name, heading):
+        monkeypatch.setitem(fields, name, replace(fields[name], heading=heading))
+
+    return rename
+
+
+def test_a_heading_of_a_board_is_changed_in_one_place(renamed):
+    renamed(columns._BOARD, "system", "participant")
+    renamed(columns._BOARD, "rank", "position")
+    board = leaderboard("ab")
+    for written in (render([board_table(board)], "table"), render([board_table(board)], "md")):
+        assert "participant" in written
+        assert "position" in written
+        assert not re.search(r"\b(system|rank)\b", written.partition("\n a ")[0])
+    assert r"Position & Range & Participant & " in latex_board(board)
+    assert page_data(contents())["columns"]["board"]["system"]["heading"] == "participant"
+
+
+def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
+    renamed(columns._PAIRS, "p_adjusted", "corrected p")
+    assert "corrected p" in render([pair_table(leaderboard("ab"))], "table")
+    assert page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
+
+
+def test_columns_that_forms_show_are_listed_and_have_headings():
+    for form in columns.SHOWN.values():
+        assert all(columns._BOARD[name].heading for name in form)
+    assert all(columns._PAIRS[name].heading for name in columns._PAIRS_SHOWN)
+
+
+def test_no_script_spells_a_heading_of_tests_and_letters():
+    """Words such as `rank` are also JSON names; these headings are not."""
+    headings = [one.heading for one in (*columns.BOARD, *columns.PAIRS) if " " in one.heading or one.name == "letters"]
+    for path in sorted((PACKAGE / "reports" / "page" / "scripts").glob("*.js")):
+        spelled = [heading for heading in headings if f'"{heading}"' in path.read_text("utf-8")]
+        assert not spelled, path.name
