@@ -38,7 +38,7 @@ from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.significance.ranks import Ranks, rank
 
-TESTS: Catalogue[PairTest] = Catalogue("test", PairTest, (  # type: ignore[type-abstract]
+TESTS: Catalogue[PairTest] = Catalogue("test", PairTest, (
     Permutation,
     Bootstrap,
     Sign,

@@ -259,7 +259,7 @@ class Clustering:
     n_items: int
     n_clusters: int
     intra_cluster_correlation: float
-    measure_design_effect: float
+    design_effect: float
     note: str = ""
 
 

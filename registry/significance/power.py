@@ -113,7 +113,7 @@ class ExactMcNemar(Design):
     the better system are. With a difference above the discordance, all discordant units favour it.
     """
 
-    compute_discordance: float
+    discordance: float
     largest = 1.0
 
     def scale(self, units: int) -> float:
