@@ -47,6 +47,7 @@ def built(tmp_path_factory):
 def installed(built, monkeypatch):
     """The package where Python finds it; gone and forgotten after the test."""
     monkeypatch.syspath_prepend(built)
+    monkeypatch.delitem(sys.modules, "registry.cli.study", raising=False)  # lists studies of packages when imported
     yield built
     sys.modules.pop("evalregistry_toy", None)
     plugins.loaded.clear()
