@@ -26,11 +26,11 @@ from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.leaderboards.load import declared_leaderboards
+from registry.leaderboards.planned import planned_sentences
 from registry.leaderboards.stored import ALL_PAIRS, BOARD_PAIRS
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
-from registry.reports.plan import planned_sentences
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log import Journal, now

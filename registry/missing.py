@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
-from registry.errors import InputError, counted
+from registry.errors import InputError
 from registry.items import Item
 
 _MANY = 0.05  # of the items: leaving out so many for all systems would make another test set
@@ -52,16 +52,6 @@ class MissingPolicy(StrEnum):
         if self is MissingPolicy.REJECT:
             return "A submission has to answer every item."
         return f"Items without an answer {'are left out' if self.leaves_items_out else 'count as wrong'}."
-
-    def describe_missing(self, n_missing: int, n_items: int) -> str:
-        """Return what happens to the unanswered items of an accepted submission."""
-        several = n_missing != 1
-        if self.leaves_items_out:
-            owner = "all systems" if self is MissingPolicy.DROP else "it"
-            effect = f"{'are' if several else 'is'} left out for {owner}"
-        else:
-            effect = f"count{'' if several else 's'} as wrong"
-        return f"{n_missing} of {counted(n_items, 'item')} {'have' if several else 'has'} no answer and {effect}"
 
     def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Scorer],
                       absent: str) -> Iterator[tuple[Item, str, str]]:

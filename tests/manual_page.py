@@ -28,7 +28,7 @@ ENVIRONMENT = (
     ("NO_COLOR, CLICOLOR", "No colours if NO_COLOR is set, or if CLICOLOR is 0."),
     ("COLUMNS", "The width of tables and help, instead of that of the terminal."))
 EXAMPLES = (
-    ("registry quick gold.tsv a.tsv b.tsv", "The leaderboard of files as they are."),
+    ("registry quick --gold gold.tsv a.tsv b.tsv", "The leaderboard of files as they are."),
     ("registry run task.toml", "Evaluate the task that a manifest declares."),
     ("registry board -m f1", "The leaderboard by one metric."),
     ('eval "$(registry completion bash)"', "Let the tab key complete commands and names."))

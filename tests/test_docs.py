@@ -20,6 +20,7 @@ from tests.generated_docs import (
     ADVICE_PAGE,
     COLUMNS_PAGE,
     FORMATS_PAGE,
+    MESSAGES_PAGE,
     PAGE,
     SCHEMA_PAGE,
     SCHEMAS,
@@ -27,6 +28,7 @@ from tests.generated_docs import (
     formats_page,
     json_schemas,
     listing_page,
+    messages_page,
     schema_page,
 )
 
@@ -87,6 +89,10 @@ def test_the_page_of_the_database_is_what_a_new_registry_holds():
 
 def test_the_page_of_columns_is_what_forms_show():
     assert COLUMNS_PAGE.read_text() == columns_page(), "run `make docs`"
+
+
+def test_the_page_of_messages_is_complete():
+    assert MESSAGES_PAGE.read_text() == messages_page(), "run `make docs`"
 
 
 def test_the_json_schemas_are_what_the_program_writes():

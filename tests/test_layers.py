@@ -11,12 +11,12 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 LAYERS = [  # of packages, and of modules beside them; each imports from earlier layers only
-    "arrays errors identity submission_fields treebank version", "families plugins",
+    "arrays column_names errors identity submission_fields treebank version", "families messages plugins",
     "files items provenance rendering values",
     "columns judged missing parallel",
     "manifest metrics readers significance store",
-    "evaluation importers metric_names query", "publication", "api guessing studies", "leaderboards", "reports",
-    "at_once competitions releases", "direct serving", "cli"]
+    "evaluation importers metric_names query", "publication", "api quick studies", "leaderboards", "at_once",
+    "reports", "competitions releases", "direct serving", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
 

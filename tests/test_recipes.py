@@ -56,7 +56,7 @@ def copy(tmp_path_factory):
 @pytest.mark.slow
 def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
-    assert len(tests) == 6
+    assert len(tests) == 7
     of_boards = [f"--deselect=tests/test_layers.py::test_{told}" for told in (  # to these nothing is added
         "a_command_imports_no_pandas_and_ends_at_once", "boards_are_shown_without_what_computes_them")]
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}

@@ -60,7 +60,7 @@ def test_the_judge_would_have_its_sibling_win(registry, scored):
         means[path.stem.partition(".")[2]] = sum(int(judge) for _, judge, _ in rows) / len(rows)
     assert max(means, key=means.get) == "hazel-judge-small"
     told = registry("board", "answers", "--format", "table").stdout
-    assert "In 3 of 6 pairs the judge favours one of the two systems" in told
+    assert "In 3 of 6 pairs, the judge favours one of the two systems" in told
     assert "it is not quite that of the two scores" in told
 
 

@@ -16,7 +16,7 @@ from registry.version import __version__
 # command's docstring, so that `--help` imports no command.
 COMMANDS = {
     "quick": LazyCommand("quick:quick", "Print the leaderboard of files as they are, without a manifest.", "Start"),
-    "new": LazyCommand("quick:new", "Write the manifest that `registry quick` guesses.", "Start"),
+    "new": LazyCommand("quick:new", "Write the manifest of what `registry quick` reads.", "Start"),
     "import": LazyCommand("importing:import_", "Make a task of another program's results.", "Start"),
     "init": LazyCommand("task:init", "Create the registry, unless it exists.", "Start"),
     "run": LazyCommand("task:run", "Do the whole job: apply, score, compare, print boards.", "Evaluate"),

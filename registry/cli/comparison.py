@@ -120,7 +120,7 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
     from registry.leaderboards.load import declared_leaderboards
-    from registry.reports.plan import planned_sentences
+    from registry.leaderboards.planned import planned_sentences
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
 

@@ -14,6 +14,7 @@ from registry.at_once import Kept, at_once
 from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.leaderboards.leaderboard import Leaderboard
+from registry.messages import Messages
 from registry.parallel.execution import Execution
 from registry.rendering.shown import Shown
 from registry.rendering.table import Table
@@ -191,6 +192,11 @@ class Board(_Framed):
     def best(self) -> tuple[str, ...]:
         """The systems that may be the best: those that no other one beats significantly, best score first."""
         return tuple(name for name, of in zip(self.systems, self._board.standings, strict=True) if of.rank_low == 1)
+
+    @property
+    def warnings(self) -> Messages:
+        """Messages about the board, each with `code`, `severity` and `parameters`; `str` gives the text."""
+        return self._board.warnings
 
     @property
     def pairs(self) -> Pairs:

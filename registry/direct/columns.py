@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.column_names import is_called
 from registry.errors import InputError, counted
 from registry.importers.base import system_and_team
 from registry.manifest.fields import check_name
@@ -84,6 +85,12 @@ def systems_of(given: Any) -> dict[tuple[str, str | None], Any]:
         InputError: It is neither, there is none, or a name is no text.
     """
     if _is_frame(given):
+        for name in given.columns:
+            if isinstance(name, str) and is_called(name, "gold", "item") and len(given.columns) > 1:
+                role, remedy = ("the gold", f"name it, gold={name!r}") if is_called(name, "gold") else (
+                    "items", "set it as the index")
+                raise InputError(f"column {name!r} has a usual name for {role}; {remedy}, or give a system's column "
+                                 "another name")
         given = {name: given[name] for name in given.columns}
     if not isinstance(given, Mapping):
         raise InputError("the systems must have names: a dict such as {'a': [...], 'b': [...]}, or a frame with a "

@@ -64,7 +64,7 @@ def made_of(asked: Asked) -> Made:
         InputError: What is given does not go together, or is no gold and answers; says whose value of which item.
     """
     if asked.missing not in list(MissingPolicy):
-        raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, MissingPolicy)}")
+        raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, map(str, MissingPolicy))}")
     frame, (gold, clusters) = chosen_of(asked.systems, (asked.gold, asked.clusters))
     given = systems_of(frame)
     whose = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import counted, listed
 from registry.manifest.fields import is_in_family
+from registry.messages import Message
 from registry.significance import CORRECTIONS
 
 _NAMED = 4  # boards in a sentence
@@ -59,7 +60,7 @@ def families_of(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
             for number, family in found.items()}
 
 
-def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs: int) -> tuple[str, ...]:
+def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs: int) -> tuple[str | Message, ...]:
     """Say over what the error rate of a board holds; nothing where the task has no other board.
 
     Args:
@@ -80,7 +81,7 @@ def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs:
         each = f"; each of the {family.of_task} boards of the task has one of its own"
         return (f"{over} of this board{each if family.alone == family.of_task else own}.",)
     said = f"{over} of {counted(n, 'board')} ({listed(family.boards, _NAMED, '; ')}){own if family.alone else ''}."
-    missing = (f"Its family is to hold {'; '.join(family.absent)} too, of which nothing is compared yet.",)
+    missing = (Message("incomplete-family", {"boards": list(family.absent)}),)
     return (said, *(missing if family.absent else ()))
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from registry.errors import counted
 from registry.leaderboards.comparison import Comparison
+from registry.messages import Message
 from registry.significance import TESTS, PredictionPowered
 from registry.values import parse
 
@@ -30,28 +31,28 @@ class Intervals(NamedTuple):
 
     Attributes:
         scores, differences: Their methods in words; empty if there are none, or nothing is recorded.
-        notes: Sentences: why intervals are absent, which may cover too seldom, which contradict p-values.
+        messages: Why intervals are absent, which may cover too seldom, which contradict p-values.
     """
 
     scores: str = ""
     differences: str = ""
-    notes: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
 
-    def sentence(self, of: Comparison) -> tuple[str, ...]:
-        """Return the sentences below the board."""
+    def statements(self, of: Comparison) -> tuple[str | Message, ...]:
+        """Return the sentences and messages below the board."""
         parts = [f"{by} for {what}" for what, by in (("scores", self.scores), ("differences", self.differences)) if by]
         uncorrected = "; not corrected for the number of pairs" if self.differences and of.family_size > 1 else ""
         units = counted(of.n_items, "item") if of.unit == "response" else counted(of.n_units, of.unit)
         level = f"{100 * of.confidence:g} %"
         said = (f"{level} confidence intervals over {units}: {', '.join(parts)}{uncorrected}.",) if parts else ()
-        return (*said, *self.notes)
+        return (*said, *self.messages)
 
 
 NO_INTERVALS = Intervals()
 
 
 def intervals_of(of: Comparison, request: str, *, scores: bool) -> Intervals:
-    """Return the methods of the intervals of a comparison, with notes.
+    """Return the methods of the intervals of a comparison, with messages.
 
     Args:
         of: The comparison.
@@ -67,27 +68,24 @@ def intervals_of(of: Comparison, request: str, *, scores: bool) -> Intervals:
     differences = _in_words(closed.get("differences", ()))
     if not differences and "no_differences" not in closed:
         differences = f"interval of the test {test.name}"
-    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_notes(of, closed)))
+    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_messages(of, closed)))
 
 
-def _notes(of: Comparison, closed: Mapping[str, Any]) -> Iterator[str]:
+def _messages(of: Comparison, closed: Mapping[str, Any]) -> Iterator[Message]:
     if n_even := closed.get("n_even"):
-        yield (f"{of.n_units} {of.unit}s tell no more of some system than {n_even:.1f} of equal weight: "
-               "intervals may hold in less than 93 %, and of few in far less.")
+        yield Message("uneven-units-intervals", {"units": of.n_units, "unit": of.unit, "even": n_even})
     if n := closed.get("n_skewed"):
-        yield (f"Intervals of {counted(n, 'score')} may hold in less than 93 %, because too few units, or too skewed "
-               "ones, determine the standard error; take more units.")
+        yield Message("skewed-intervals", {"scores": n})
     if n := closed.get("n_error_free"):
-        most = -math.log(1 - of.confidence) / max(of.n_units, 1)
-        yield (f"{counted(n, 'score')} without an interval: in none of the {of.n_units} {of.unit}s is there an error, "
-               f"so fewer than {100 * most:.2g} % of {of.unit}s have errors, at {100 * of.confidence:g} % confidence.")
+        percent = 100 * -math.log(1 - of.confidence) / max(of.n_units, 1)
+        yield Message("error-free-scores", {"scores": n, "units": of.n_units, "unit": of.unit, "percent": percent,
+                                            "confidence": of.confidence})
     if reason := closed.get("no_scores"):
-        yield f"Scores have no intervals: {reason}."
+        yield Message("no-score-intervals", {"reason": reason})
     if of.n_systems > 1 and (reason := closed.get("no_differences")):
-        yield f"Differences have no intervals: {reason}."
+        yield Message("no-difference-intervals", {"reason": reason})
     if n := closed.get("n_contrary"):
-        yield (f"In {counted(n, 'pair')} the interval and the uncorrected p-value disagree on a difference of 0; the "
-               "p-value decides.")
+        yield Message("interval-contradicts", {"pairs": n})
 
 
 def _in_words(methods: Sequence[str]) -> str:

@@ -17,12 +17,12 @@ from registry.leaderboards.comparison import Comparison
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.intervals import NO_INTERVALS, Intervals
 from registry.manifest import stored_manifest
+from registry.messages import NO_MESSAGES, Message, Messages, sentence
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 from registry.rendering.table import NUMBERS
 
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 DECIMALS: int = NUMBERS["decimals"]  # of scores that people see, unless the task says otherwise
-_NAMED = 5  # systems in a footnote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Standing:
             drawn (`registry.significance.rank_sets`).
         frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
         first: In what share of them it is the best; `frequencies`: in what share it has each place.
-        remarks: What is remarkable about the submission, in sentences without their subject.
+        remarks: Messages about the submission.
         attributes: What is declared of the system; nothing where names are hidden, since it may tell who it is.
     """
 
@@ -75,7 +75,7 @@ class Standing:
     frequent_high: int | None = None
     first: float | None = None
     frequencies: tuple[float, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: Messages = NO_MESSAGES
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -96,11 +96,11 @@ class Leaderboard:
         decisions: Every pair that was tested.
         alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
             where they are too many.
-        sentences: What can and what cannot be said.
+        statements: What the comparison supports, as sentences, and what limits that, as messages.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
-        outdated: Why it is not of today, in sentences.
-        cautions: What speaks against its simultaneous ranks, without a full stop.
+        outdated: Why it is not of today.
+        rank_warnings: Warnings of its simultaneous ranks.
         declared_title: What the task calls the metric before people, if it says so.
         decimals: How many of scores and their differences people see; ranks and decisions rest on all.
         about: What the task says of itself, on one line.
@@ -119,11 +119,11 @@ class Leaderboard:
     standings: tuple[Standing, ...]
     decisions: Decisions
     alike: tuple[tuple[int, ...], ...]
-    sentences: tuple[str, ...]
+    statements: tuple[str | Message, ...]
     signature: str
     ranks: Ranks = "range"
-    outdated: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
+    outdated: tuple[Message, ...] = ()
+    rank_warnings: tuple[Message, ...] = ()
     declared_title: str | None = None
     decimals: int = DECIMALS
     about: str = ""
@@ -156,23 +156,42 @@ class Leaderboard:
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
-    def footnotes(self) -> tuple[str, ...]:
-        """Why it is not of today, what speaks against its ranks, and what is remarkable about its submissions."""
-        among = "" if self.facet is None else ", in all items of the test set"
-        doubted = tuple(f"Simultaneous ranks: {said}." for said in self.cautions)
-        remarks = footnotes([(of.shown, of.remarks) for of in self.standings], among)
-        return self.outdated + doubted + self._alike_as_shown + remarks
+    def sentences(self) -> tuple[str, ...]:
+        """The statements as text."""
+        return tuple(map(sentence, self.statements))
 
     @property
-    def _alike_as_shown(self) -> tuple[str, ...]:
-        """A sentence where ranks part scores that people see alike."""
+    def warnings(self) -> Messages:
+        """All messages about the board: of its comparison, its ranks and its submissions."""
+        return Messages((*(one for one in self.statements if isinstance(one, Message)), *self.outdated,
+                         *self.rank_warnings, *self._equal_as_shown, *self._of_submissions))
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """The messages that are not about the comparison, as text: why it is outdated, of its ranks and submissions."""
+        of_ranks = tuple(f"Simultaneous ranks: {warning}." for warning in self.rank_warnings)
+        return (*(message.sentence for message in self.outdated), *of_ranks,
+                *(message.sentence for message in (*self._equal_as_shown, *self._of_submissions)))
+
+    @property
+    def _of_submissions(self) -> tuple[Message, ...]:
+        """The messages about submissions, each once with the names that it is about."""
+        about: dict[Message, list[str]] = {}
+        for of in self.standings:
+            for message in of.remarks:
+                about.setdefault(message, []).append(of.shown)
+        whole = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
+        return tuple(message.with_parameters(submissions=names, **whole) for message, names in about.items())
+
+    @property
+    def _equal_as_shown(self) -> tuple[Message, ...]:
+        """A message if systems with different ranks have the same score as people see it."""
         ranked = [of for of in self.standings if of.score is not None and of.rank is not None]
         groups = [list(group) for _, group in groupby(ranked, lambda of: f"{of.score:.{self.decimals}f}")]
         parted = [[of.shown for of in group] for group in groups if len({of.rank for of in group}) > 1]
         if len(parted) == 1:
-            return (f"{_names(parted[0])}: scores differ behind the digits that are shown, and ranks rest on these.",)
-        return (f"{sum(map(len, parted))} systems are shown with the score of another of another rank: scores differ "
-                "behind the digits that are shown, and ranks rest on these.",) if parted else ()
+            return (Message("equal-as-shown", {"systems": ", ".join(parted[0])}),)
+        return (Message("equal-as-shown", {"systems": counted(sum(map(len, parted)), "system")}),) if parted else ()
 
     @property
     def teams(self) -> bool:
@@ -252,24 +271,3 @@ def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
         return (system if names[system] == 1 else full) + ("" if version == "1" else at + version)
 
     return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]
-
-
-def footnotes(standings: Sequence[tuple[str, Sequence[str]]], among: str = "") -> tuple[str, ...]:
-    """A sentence for each remark, with the names of the systems that it is about.
-
-    Remarks count in all items of a test set; `among` says so where a board has some of them only.
-
-    >>> footnotes([("a", ["came twice"]), ("b", ["came twice", "left"])])
-    ('a, b: came twice.', 'b: left.')
-    """
-    about: dict[str, list[str]] = {}
-    for system, remarks in standings:
-        for remark in remarks:
-            about.setdefault(remark, []).append(system)
-    return tuple(f"{_names(systems)}{among}: {remark.rstrip('?.')}{'?' if remark.endswith('?') else '.'}"
-                 for remark, systems in about.items())
-
-
-def _names(systems: Sequence[str]) -> str:
-    more = len(systems) - _NAMED
-    return ", ".join(systems[:_NAMED]) + (f" and {counted(more, 'more system')}" if more > 0 else "")

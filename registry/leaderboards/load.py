@@ -23,10 +23,11 @@ from registry.leaderboards.leaderboard import (
     metric_form,
     shown_names,
 )
-from registry.leaderboards.sentences import sentences, separable
+from registry.leaderboards.sentences import separable, statements
 from registry.leaderboards.stored import ALL_PAIRS, Row, StoredBoard, StoredTask, stored_boards
 from registry.manifest import stored_manifest
-from registry.significance.cautions.scales import describe_scales
+from registry.messages import Message
+from registry.significance.diagnostics.samples import mixed_scales
 from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
 from registry.store.catalog import TaskRow
 from registry.values import name_of
@@ -65,7 +66,7 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     """
     manifest = stored_manifest(task_row.manifest)
     chosen = ranks or manifest.board.ranks
-    drawn, cautions = None, dict[str, list[str]]()
+    drawn, warnings = None, dict[str, list[Message]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
         from registry.studies.score_distributions import bound_all_ranks, resample_ranks
@@ -74,10 +75,10 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
         if chosen == "bootstrap":
             drawn = resample_ranks(connection, task_row, request)
         else:
-            drawn, cautions = bound_all_ranks(connection, task_row, request)
+            drawn, warnings = bound_all_ranks(connection, task_row, request)
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
-    return [replace(board, about=manifest.task.said, cautions=tuple(cautions.get(board.key.name, ())),
+    return [replace(board, about=manifest.task.said, rank_warnings=tuple(warnings.get(board.key.name, ())),
                     **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 
@@ -102,7 +103,7 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **_resampled(row, drawn, ranks, comparison.confidence))
         for n, (row, name) in enumerate(zip(rows, names, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks, request)
+    said = statements(comparison, [row["runs"] for row in rows], decisions, share, ranks, request)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
@@ -114,16 +115,16 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
                        direction=sides,
-                       sentences=(*said, *filter(None, [_describe_scales(names, rows), sides]),
-                                  *intervals.sentence(comparison), *over))
+                       statements=(*said, *_mixed_scales(names, rows), *filter(None, [sides]),
+                                   *intervals.statements(comparison), *over))
 
 
-def _describe_scales(names: Sequence[str], rows: Sequence[Row]) -> str | None:
-    """Say that some systems seem to have scores in percent and others fractions; None if they do not."""
+def _mixed_scales(names: Sequence[str], rows: Sequence[Row]) -> list[Message]:
+    """Warn if some systems seem to have scores in percent and others fractions."""
     if name_of(rows[0]["metric_name"]) != _MEAN:
-        return None
-    told = describe_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
-    return told and f"{told}."
+        return []
+    warning = mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
+    return [] if warning is None else [warning]
 
 
 def _decisions(of: StoredBoard) -> Decisions:

@@ -5,33 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from registry.arrays import Flags
+from registry.arrays import Flags, Ints
 from registry.errors import counted
-from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.comparison import Comparison
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.directions import takes_observed
 from registry.leaderboards.leaderboard import Ranks
+from registry.messages import BOARD_CODES, Message, Messages, on_board
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
-from registry.significance.cautions.evidence import in_pairs
-from registry.significance.cautions.judges import FAVOURED, RARE
-from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG
-from registry.significance.cautions.seldom import HARDLY_WRONG, SELDOM
-from registry.significance.cautions.unlike_samples import UNEVEN_RUNS, UNEVEN_SAMPLES, UNLIKE_SAMPLES
-from registry.significance.cautions.weak_null import CAUTIONS
-from registry.significance.correlations import ALIKE
 from registry.significance.multiple import (
     count_required_draws,
     count_required_units,
     explain_too_few_runs,
     explain_too_few_units,
 )
-from registry.significance.pairwise.williams import NOT_NORMAL
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
@@ -45,9 +37,9 @@ _OF_RANKS: dict[Ranks, tuple[str, ...]] = {  # what conventions of ranks say, be
                   "systems that are not separable.",)}
 
 
-def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
-              ranks: Ranks = "range", request: str = "{}") -> tuple[str, ...]:
-    """Say what a comparison supports.
+def statements(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
+               ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
+    """Return what a comparison supports, as sentences, and what limits that, as messages.
 
     Args:
         of: The comparison.
@@ -55,51 +47,73 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         pairs: What was decided.
         share: Of alpha, what boards of the same items have of their family's where joint draws are adjusted.
         ranks: The convention of the ranks that people see.
-        request: The recorded request of the comparison as JSON, with the notes that chance explains.
+        request: The recorded request of the comparison as JSON, with the codes that chance explains.
     """
     if of.n_systems == 1:
-        return ("One system: there is nothing to compare.",)
-    said = [_counted(of, int(pairs.significant.sum()), ranks), *_OF_RANKS[ranks]]
+        return (Message("one-system"),)
+    said: list[str | Message] = [_counted(of, int(pairs.significant.sum()), ranks), *_OF_RANKS[ranks]]
     if of.unit != "cluster" and of.cluster is not None:
-        said.append(f'{of.unit.capitalize()}s of one {of.cluster} are tested as if they were independent (unit = '
-                    f'"{of.unit}"): p-values may be too small, and intervals too narrow.')
+        said.append(Message("clustered-units", {"unit": of.unit, "attribute": of.cluster}))
     if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
         said.append(condition)
     if of.overall is not None and of.degrees is not None:
         said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
                     f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
-        said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
-                    "draw more with --resamples or --resolve.")
-    notes = Counter(pairs.columns["note"].tolist())
-    by_chance = json.loads(request).get("chance_notes", ())
-    gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
-    if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
-        why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
-        are = counted(len(undefined), "p-value is", "p-values are")
-        said.append(f"{are} undefined, which counts as not significant: {why}.")
-    among = "without the purged team " if gone.any() else ""
-    said += [f"{_capital(in_pairs(told, notes.total() - int(gone.sum()), among + caution))}."
-             for caution in (*CAUTIONS, SELDOM, HARDLY_WRONG, RARE_CLASSES, RARE_IN_CLUSTERS, RARELY_WRONG,
-                             UNEVEN_SAMPLES, UNLIKE_SAMPLES, UNEVEN_RUNS, NOT_NORMAL, ALIKE, FAVOURED, RARE)
-             if caution not in by_chance and (told := sum(times for note, times in notes.items() if caution in note))]
+        said.append(Message("unresolved-decisions", {"n": unresolved}))
+    said += _of_pairs(pairs, json.loads(request).get("chance_codes", ()))
     if isinstance(parse("test", TESTS, of.test), PredictionPowered):
-        said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "
-                    "two scores.")
-    return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs, share)))
+        said.append(Message("own-slopes"))
+    return (*said, *_of_runs(of, runs), *(_infeasible(of, runs) or _few_resamples(of, pairs, share)))
 
 
-def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
-    """Say of which runs and items conclusions do not hold, where systems have several runs."""
+def _of_pairs(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
+    """Return the messages of pairs that are about the board, each with the number of its pairs."""
+    different, numbers = _different_messages(pairs)
+    is_purged = _are_purged(pairs)
+    is_undefined = np.isnan(pairs.numbers("p_value")) & ~is_purged
+    if n_undefined := int(is_undefined.sum()):
+        reasons = {different[n] for n in np.unique(numbers[is_undefined]).tolist()}
+        reason = str(reasons.pop()) if len(reasons) == 1 else None
+        yield Message("undefined-p-values", {"n": n_undefined, "reason": reason})
+    n_purged = int(is_purged.sum())
+    counts: Counter[str] = Counter()
+    examples: dict[str, Message] = {}
+    for messages, n in zip(different, np.bincount(numbers, minlength=len(different)).tolist(), strict=True):
+        for message in messages:
+            counts[message.code] += n
+            examples[message.code] = message
+    for code in BOARD_CODES:
+        if code in counts and code not in chance_codes:
+            found = on_board(examples[code], counts[code], len(pairs) - n_purged)
+            yield found.with_parameters(without_purged=True) if n_purged else found
+
+
+def _different_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
+    """Return the different messages of pairs, and the place of each pair's messages among them, [pairs]."""
+    column = pairs.columns["messages"]
+    ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal ones are one object, or few
+    _, first, numbers = np.unique(ids, return_index=True, return_inverse=True)
+    return [column[n] for n in first.tolist()], numbers
+
+
+def _are_purged(pairs: Decisions) -> Flags:
+    """Return the pairs of which a team was purged: they had p-values, [pairs]."""
+    different, numbers = _different_messages(pairs)
+    return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
+
+
+def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
+    """Return for which runs and items conclusions hold if systems have several runs."""
     if max(runs) == 1:
         return ()
     test = parse("test", TESTS, of.test)
     if of.runs == "fixed" or (isinstance(test, Crossed) and test.over == "items"):
-        return ("These conclusions hold for these very runs: another training may come out otherwise.",)
+        return (Message("these-runs"),)
     if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
-        return ("These conclusions hold for these very items: others may favour another system.",)
+        return (Message("these-items"),)
     if isinstance(test, Crossed) and test.over != "all":
-        return (f"These conclusions hold for other {test.over} with these very items and runs.",)
+        return (Message("other-levels", {"levels": test.over}),)
     return ()
 
 
@@ -147,8 +161,8 @@ def _sided(of: Comparison) -> str:
     return "" if of.alternative == "two-sided" else ", one-sided where declared"
 
 
-def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
-    """Say that no difference can be significant, where so few units or runs leave no p-value that is small enough."""
+def _infeasible(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
+    """Warn if no difference can be significant, because so few units or runs allow no p-value small enough."""
     if not parse("test", TESTS, of.test).swaps_units:
         return ()
     own = math.comb(of.n_systems, 2)  # of the family's other boards, all significant at best
@@ -157,19 +171,15 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
         needed = count_required_units(pairs, of.correction, of.alpha, two_sided=not _sided(of))
         return () if of.n_units >= needed else (
             explain_too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),)
-    said = explain_too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
-    return () if said is None else (said,)
+    warning = explain_too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
+    return () if warning is None else (warning,)
 
 
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _few_draws(of: Comparison, pairs: Decisions, share: float) -> Sequence[str]:
-    """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
+def _few_resamples(of: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
+    """Warn if no simulated difference can be significant, because corrected p-values of so few resamples are large."""
     p = pairs.numbers("p_value")
-    by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
-    known = ~np.isnan(p) | (pairs.columns["note"] == PURGED)
+    by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint resamples
+    known = ~np.isnan(p) | _are_purged(pairs)
     drawn = ((pairs.columns["method"] == "monte-carlo") | (not by_pair)) & known
     if not drawn.any():
         return ()
@@ -177,7 +187,8 @@ def _few_draws(of: Comparison, pairs: Decisions, share: float) -> Sequence[str]:
     others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
     needed = count_required_draws(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others),
                                   of.correction, of.alpha * (1.0 if by_pair else share))
-    return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
+    return (Message("too-few-resamples", {"simulated": int(drawn.sum()), "differences": len(p), "resamples": draws,
+                                          "needed": needed}),) if needed > draws else ()
 
 
 def separable(names: Sequence[str], ranks: Sequence[int], differ: Flags,
@@ -242,10 +253,3 @@ def _stretch(ranks: Sequence[int]) -> list[str]:
 
 def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
-
-
-def too_few_draws(drawn: int, family: int, draws: int, needed: int) -> str:
-    """Say that so many draws let no drawn pair of a family be significant, and how many would."""
-    which = "no difference" if drawn == family else f"none of the {drawn:,} differences of {family:,} that are drawn"
-    return (f"With {draws:,} draws {which} can be significant, as no p-value can be small enough: set resamples to "
-            f"{needed:,} or more.")

@@ -14,7 +14,7 @@ from registry.identity import salt_digest
 from registry.leaderboards.details.load import NO_DETAILS, Details, details
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
-from registry.leaderboards.stale import stale
+from registry.leaderboards.stale import Outdated, stale
 from registry.leaderboards.stored import ALL_PAIRS, StoredTask, stored_boards
 from registry.manifest import stored_manifest
 from registry.manifest.spec import Task
@@ -117,7 +117,7 @@ class Snapshot:
         """The same, marked as of the past."""
         said = moment.said
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
-            replace(of, past=said, boards=[replace(board, sentences=(said, *board.sentences)) for board in of.boards])
+            replace(of, past=said, boards=[replace(board, statements=(said, *board.statements)) for board in of.boards])
             for of in self.tasks))
 
 
@@ -144,11 +144,12 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
     catalog.check_metric(connection, rows, metric)
     stored = stored_boards(connection, [row.slug for row in rows], metric, pairs)
     origins, primary = _origins(connection, stored), catalog.primary_aliases(connection)
-    told = [said for said in stale(connection, one) if task is None or said.partition("/")[0] in slugs]
+    outdated = [of for of in stale(connection, one) if task is None or of.task in slugs]
     for row in rows:
-        boards = [_outdated(board, told) for board in declared_leaderboards(
+        boards = [_with_outdated(board, outdated) for board in declared_leaderboards(
             connection, row, metric, ranks, stored=stored[row.slug])]
-        doubts += [f"{board.key.name}: simultaneous ranks: {said}" for board in boards for said in board.cautions]
+        doubts += [f"{board.key.name}: simultaneous ranks: {warning}"
+                   for board in boards for warning in board.rank_warnings]
         views = None
         if items and boards:
             from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
@@ -161,7 +162,7 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
                        anonymous=row.slug in hidden.anonymous)
         found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))
     left_out = hidden.sentences if task is None else ()
-    return Snapshot(tuple(found), (*told, *doubts, *left_out))
+    return Snapshot(tuple(found), (*map(str, outdated), *doubts, *left_out))
 
 
 def _named(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
@@ -205,9 +206,7 @@ def _about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> Tas
                          origins, key=lambda of: of.comparison_id)}, anonymous)
 
 
-def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:
-    """A leaderboard that says below what is `told` of its test set."""
-    begin = f"{board.task}/{board.test_set}: "
+def _with_outdated(board: Leaderboard, outdated: Sequence[Outdated]) -> Leaderboard:
+    """Return the leaderboard with the messages about its test set."""
     return replace(board, outdated=tuple(
-        f"{said.removeprefix(begin).capitalize()}." for said in told if said.startswith(begin)))
-
+        of.message for of in outdated if (of.task, of.test_set) == (board.task, board.test_set)))

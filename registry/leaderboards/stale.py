@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from sqlalchemy import Connection, RowMapping, text
 
 from registry.errors import InputError
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.leaderboards.families import unfinished
+from registry.messages import Message
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
 from registry.store.embargoes import find_left_out
@@ -44,8 +46,20 @@ _SCORED_BY = text("""
         SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)""")
 
 
-def stale(connection: Connection, task: str | None = None) -> list[str]:
-    """Say which boards are not of today: their submissions are others by now, or other code scored them."""
+class Outdated(NamedTuple):
+    """A test set whose boards are not of today; `str` is a line for the terminal."""
+
+    task: str
+    test_set: str
+    message: Message
+
+    def __str__(self) -> str:
+        """Return the place and the text."""
+        return f"{self.task}/{self.test_set}: {self.message}"
+
+
+def stale(connection: Connection, task: str | None = None) -> list[Outdated]:
+    """List boards that are not of today: their submissions have changed, or other code scored them."""
     found = connection.execute(_CHANGED, {"task": task}).all()
     purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
     blind = find_left_out(connection).blind  # whose boards are hidden, and not out of date
@@ -53,19 +67,14 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
     changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
     if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
         apart = set(unfinished(connection, task, changed)) - changed
-    remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*_of_other_code(connection, task),
-            *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
-              for row in found),
-            *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
-              for slug, test_set in sorted(apart) if slug not in blind),
-            *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
-              "since the last comparison; `registry compare` brings the board up to date" for row in purged)]
+            *(Outdated(row.task, row.test_set, Message("board-outdated")) for row in found),
+            *(Outdated(*place, Message("family-outdated")) for place in sorted(apart) if place[0] not in blind),
+            *(Outdated(row.task, row.test_set, Message("team-purged", {"teams": list(row.teams)})) for row in purged)]
 
 
-def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
-    """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
-    remedy = "`registry compare` brings the board up to date"
+def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
+    """List boards with scores that other code than this program's computed, or that were computed again since."""
     rescored, runs = rescorings(connection), recorded(connection)
     if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
@@ -80,14 +89,16 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
             WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
         key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
         boards.setdefault(key, []).append(row)
-    said: dict[str, None] = {}
+    said: list[Outdated] = []
     for (slug, test_set, alias, name, compared_by), rows in boards.items():
         if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
-            said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
-                 f"--stale` and {remedy}"] = None
+            outdated = Outdated(slug, test_set, Message("other-code", {"metric": alias, "difference": why}))
         elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
-            said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
-                 ] = None
+            outdated = Outdated(slug, test_set, Message("scores-changed", {"metric": alias}))
+        else:
+            continue
+        if outdated not in said:
+            said.append(outdated)
     yield from said
 
 

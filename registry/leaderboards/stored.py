@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select, text
 
 from registry.leaderboards.comparison import Comparison
+from registry.messages import NO_MESSAGES, Message, Messages
 from registry.store import models
 from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
 
-BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
+BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "messages")  # what a board without its pairs says of them
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
 ALL_PAIRS = (*PAGE_PAIRS, "alternative", "n_units", "log10_p", "p_low", "p_high", "statistic")
 NOT_COMPARED = "there is no comparison to show yet; `registry score` and `registry compare` make one"
@@ -43,14 +44,14 @@ _SETTINGS = text("""
     JOIN metric ON metric.metric_id = c.metric_id LEFT JOIN overall_result AS o ON o.comparison_id = c.comparison_id
     WHERE l.task IN :tasks""").bindparams(bindparam("tasks", expanding=True))
 _REMARKS = text("""
-    SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark
+    SELECT submission_id, replicate, code, parameters, runs.n > 1 AS several FROM submission_remark
     JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)
-    WHERE task IN :tasks ORDER BY submission_id, replicate NULLS LAST, category, message
+    WHERE task IN :tasks ORDER BY submission_id, replicate NULLS LAST, category, code, parameters
     """).bindparams(bindparam("tasks", expanding=True))
 _LATE = text("SELECT submission_id FROM submission WHERE late")
 _ATTRIBUTES = text("SELECT submission_id, attributes FROM submission WHERE attributes <> '{}'")
 _ALTERNATIVES = np.array(["two-sided", "greater", "less"], dtype=object)
-_TEXTS = ("method", "note")  # of which there are few
+_TEXTS = ("method", "messages")  # of which there are few
 _COPIES = "submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1"
 
 Row = dict[str, Any]
@@ -112,21 +113,21 @@ def _rows(connection: Connection, tasks: Sequence[str], metric: str | None) -> d
     for row in rows:
         submission = row["submission_id"]
         row |= {"attributes": attributes.get(submission, {}), "late": submission in late,
-                "remarks": remarks.get(submission, ())}
+                "remarks": remarks.get(submission, NO_MESSAGES)}
     return {task: {number: list(of_board) for number, of_board in groupby(of_task, lambda row: row["comparison_id"])}
             for task, of_task in groupby(rows, lambda row: row["task"])}
 
 
-def _remarks(connection: Connection, tasks: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """What is remarkable about the submissions to tasks that take part, by their ids; runs are numbered from 1."""
-    found: dict[int, list[str]] = {}
+def _remarks(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
+    """Return the messages about submissions that take part, by their ids; runs are numbered from 1."""
+    found: dict[int, list[Message]] = {}
     if not has_row(connection, "remark") and not (
             has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _COPIES)):
         return {}
     for row in connection.execute(_REMARKS, {"tasks": list(tasks)}):
-        run = f"run {row.replicate + 1}: " if row.several and row.replicate is not None else ""
-        found.setdefault(row.submission_id, []).append(run + row.message)
-    return {submission: tuple(remarks) for submission, remarks in found.items()}
+        run = {"run": row.replicate + 1} if row.several and row.replicate is not None else {}
+        found.setdefault(row.submission_id, []).append(Message(row.code, json.loads(row.parameters) | run))
+    return {submission: Messages(of) for submission, of in found.items()}
 
 
 def _pairs(connection: Connection, numbers: Sequence[int], pairs: Sequence[str]) -> dict[int, Columns]:
@@ -145,7 +146,9 @@ def _pairs(connection: Connection, numbers: Sequence[int], pairs: Sequence[str])
             bindparam("comparisons", list(numbers), expanding=True),
             *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
     for key, known in texts.items():  # one object of each text, not one in every row
-        columns[key] = np.array([None, *known], dtype=object)[columns[key]]
+        objects = np.empty(len(known) + 1, dtype=object)
+        objects[1:] = list(map(Messages.load, known)) if key == "messages" else known
+        columns[key] = objects[columns[key]]
     if "alternative" in columns:
         columns["alternative"] = _ALTERNATIVES[columns["alternative"]]
     return dict(_parted(columns, numbers))

@@ -80,9 +80,12 @@ class TaskFolder:
         if error.path == str(folder / MANIFEST):
             return InputError(error.message, category=error.category)
         given = {str(folder / name): path for name, path in self.copies.items()}
-        if error.path not in given:
+        path = given.get(error.path or "")
+        if path is None and error.path is not None and Path(error.path).is_relative_to(folder):
+            path = str(Path(error.path).relative_to(folder))  # a file that was made, whose folder may be temporary
+        if path is None:
             return error
-        return InputError(f"{error.message}{more}", path=given[error.path], line=error.line, item=error.item,
+        return InputError(f"{error.message}{more}", path=path, line=error.line, item=error.item,
                           category=error.category)
 
 

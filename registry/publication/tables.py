@@ -262,7 +262,7 @@ TABLES = {
     "scoring": PublicTable(
         f"scoring AS t {_OF_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
         "missing n_missing", order="number.new, t.scoring_id"),
-    "remark": PublicTable(f"remark AS t {_OF_SCORING}", "replicate category message", where="has_gold"),
+    "remark": PublicTable(f"remark AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
     "score": PublicTable(f"score AS t {_OF_SCORING}", "value n_items step",
                          {"digest": "if(has_gold, t.digest, '')"}),
     "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),
@@ -282,7 +282,7 @@ TABLES = {
         order="t.comparison_id"),
     "pair_result": PublicTable(
         "pair_result AS t JOIN public_result AS shown USING (pair_result_id)",
-        "method p_value log10_p p_low p_high n_units n_discordant resamples note",
+        "method p_value log10_p p_low p_high n_units n_discordant resamples messages",
         {"pair_result_id": "shown.result_key", "run_id": "shown.run_id",
          "statistics_a": "2 * if(flips, t.statistics_b, t.statistics_a) + has_digests::INTEGER",
          "statistics_b": "2 * if(flips, t.statistics_a, t.statistics_b) + has_digests::INTEGER",

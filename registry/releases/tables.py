@@ -138,7 +138,7 @@ def require_current(connection: Connection, task: TaskRow) -> None:
         MismatchError: They are.
     """
     if warnings := stale(connection, task.slug):
-        raise MismatchError(warnings[0])
+        raise MismatchError(str(warnings[0]))
 
 
 def choose(connection: Connection, task: TaskRow) -> None:

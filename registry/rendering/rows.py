@@ -17,6 +17,7 @@ from textwrap import indent
 from typing import Any
 
 from registry.identity import plain_value
+from registry.messages import Message
 from registry.rendering.markdown import markdown_rows
 from registry.rendering.table import text, visible
 
@@ -36,6 +37,8 @@ def lines(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str, *, t
 def _machine(value: Any) -> str:
     if isinstance(value, tuple):
         return "; ".join(map(_machine, value))
+    if isinstance(value, Message):
+        return value.code
     value = plain_value(value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -97,10 +100,16 @@ def _json_object(keys: Sequence[str], row: Sequence[Any], spaces: int | None = N
     """A row as JSON; what is no printable character is escaped, so that it stays inert and one line."""
     written = json.dumps({key: plain_value(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
                          ensure_ascii=False,
-                         default=lambda of: float(of) if isinstance(of, Decimal) else _machine(of))
+                         default=_json_value)
     if written.replace("\n", "").isprintable():
         return written
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value.described()
+    return float(value) if isinstance(value, Decimal) else _machine(value)
 
 
 FORMS = {"tsv": _tsv, "csv": _csv, "md": _md, "json": _json, "jsonl": _jsonl}

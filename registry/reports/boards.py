@@ -8,12 +8,13 @@ from registry.errors import counted
 from registry.leaderboards.ladders import Ladder, LadderRow
 from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing, shown_names, title
 from registry.rendering.table import Column, Row, Table, number, p_value, text
-from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, board_columns, interval, pair_columns
+from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
 
 
 def board_table(board: Leaderboard) -> Table:
     """Return a leaderboard, with rows of `BOARD_KEYS`."""
-    rows = [board.shared | {key: getattr(of, key) for key in BOARD_KEYS if key not in SHARED_KEYS} | {
+    rows = [board.shared | {key: getattr(of, key) for key in STANDING_KEYS} | {
+        "warnings": board.warnings,
         "shown": of.shown + "*" * of.late, "range": left, "in_cluster": cluster,
         "interval": interval(of.ci_low, of.ci_high, board.decimals)}
         for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]

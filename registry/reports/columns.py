@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.manifest.fields import Kind
+from registry.messages import Severity
 from registry.rendering.table import Column, Row, is_significant, number, p_value, percent, text
 from registry.significance.base import Alternative
 
@@ -55,6 +56,10 @@ class Field:
     display: str = ""
 
 
+MESSAGE: Json = {
+    "type": "object", "additionalProperties": False, "required": ["code", "severity", "parameters", "text"],
+    "properties": {"code": {"type": "string"}, "severity": {"enum": list(get_args(Severity))},
+                   "parameters": {"type": "object"}, "text": {"type": "string"}}}
 _SHARE, _FROM_0, _FROM_1 = {"minimum": 0, "maximum": 1}, {"minimum": 0}, {"minimum": 1}
 _PLACES = (
     ("neighbour_low", "one place below the nearest system above that beats it"),
@@ -92,9 +97,10 @@ BOARD = (
     *(Field(name, about=about, type="integer", nullable=True, limits=_FROM_1) for name, about in _PLACES),
     Field("first", "first", "the share of resamples in which it is the best", "number", nullable=True, limits=_SHARE,
           style="percent", right=True),
-    Field("remarks", about="what is remarkable about the submission, a sentence each: labels unknown to the gold, "
-          "items without an answer, the same answers as another system, ...", type="array",
-          limits={"items": {"type": "string"}}),
+    Field("remarks", about="messages about the submission: labels unknown to the gold, items without an answer, the "
+          "same answers as another system, ...", type="array", limits={"items": MESSAGE}),
+    Field("warnings", about="messages about the board, the same for each of its systems", type="array",
+          limits={"items": MESSAGE}),
     Field("range", "range", "the places that the board's convention of ranks leaves open", right=True, is_derived=True),
     Field("interval", "interval", "the ends of the score's confidence interval", right=True, is_derived=True))
 
@@ -127,11 +133,12 @@ PAIRS = (
     Field("p_high", nullable=True, limits=_SHARE),
     Field("statistic", nullable=True),
     Field("resolved", nullable=True),
-    Field("note", "note"),
+    Field("messages", "note", "why a number is missing, or what to know of it", "array", limits={"items": MESSAGE}),
     Field("same_team", "team", "whether both systems are of one team", "boolean", style="same"),
     Field("interval", "interval", "the ends of the difference's confidence interval", right=True, is_derived=True))
 
 BOARD_KEYS = tuple(one.name for one in BOARD if not one.is_derived)
+STANDING_KEYS = tuple(one.name for one in BOARD if not (one in _SHARED or one.is_derived or one.name == "warnings"))
 PAIR_KEYS = tuple(one.name for one in PAIRS if not one.is_derived)
 _BOARD = {one.name: one for one in BOARD}
 _PAIRS = {one.name: one for one in PAIRS}

@@ -8,6 +8,7 @@ from registry.errors import counted
 from registry.leaderboards.directions import takes_observed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.sentences import tested_over
+from registry.messages import sentence
 from registry.metrics import METRICS
 from registry.significance import CORRECTIONS, TESTS
 from registry.values import parse
@@ -40,7 +41,7 @@ def methods(board: Leaderboard) -> str:
         return said[0]
     said += [_tests(board), _correction(board), _RANKS[board.ranks].format(
         rest=100 * (1 - by.confidence), level=100 * (1 - by.alpha))]
-    said += board.intervals.sentence(by)
+    said += map(sentence, board.intervals.statements(by))
     return " ".join(said)
 
 

@@ -58,7 +58,7 @@ def _effects(result: StudyResult) -> Table:
     rows = [dict(row) for row in result.finding.tables["effects"]]
     for at in result.finding.tables["infinite"]:
         rows[at["row"]][at["key"]] = at["sign"] * math.inf
-    table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note"))
+    table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
     return replace(table, captions=tuple(result.finding.reading))
 
 
@@ -77,7 +77,7 @@ def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
 def _board_column(key: str) -> Column:
     heading = "p" if key == "p_value" else key.replace("_", " ")
     if (write := _WRITTEN.get(key)) is not None:
-        return Column(key, heading, write, right=key not in ("may_be_best", "among_best"))
+        return Column(key, heading, write, right=key not in ("may_be_best", "among_best", "messages"))
     return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
                   right=key.startswith(("rank", "marginal")))
 
@@ -91,7 +91,7 @@ def _number(value: float | None) -> str:
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell,
-    "among_best": _cell}
+    "among_best": _cell, "messages": str}
 # The tables that have a form of their own, by their study and their name.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
     ("effects", "effects"): _effects, ("best", "systems"): _best,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from registry.query.data_model import Thing
-from registry.reports.columns import board_schema, pairs_schema
+from registry.reports.columns import MESSAGE, board_schema, pairs_schema
 from registry.serving.answers.forms import MEDIA
 from registry.serving.answers.parameters import AT, Parameter
 from registry.serving.endpoint import Endpoint
@@ -22,7 +22,8 @@ _TEXT, _WHOLE, _NUMBER, _TRUE = ({"type": of} for of in ("string", "integer", "n
 _OTHERS = {"seed": _WHOLE, "test_sets": _WHOLE, "submissions": _WHOLE, "board": _WHOLE, "alpha": _NUMBER,
            "items": _WHOLE, "units": _WHOLE, "systems": _WHOLE, "pairs": _WHOLE, "withdrawn": _TRUE, "late": _TRUE,
            "ranked": _TRUE, "primary": _TRUE, "sentences": {"type": "array", "items": _TEXT},
-           "footnotes": {"type": "array", "items": _TEXT}, "better": {"enum": ["higher", "lower"]}}
+           "footnotes": {"type": "array", "items": _TEXT},
+           "warnings": {"type": "array", "items": MESSAGE}, "better": {"enum": ["higher", "lower"]}}
 _OR_NULL = ("track", "facet", "date", "deadline", "licence", "url")
 _ANY = {"type": "object", "required": ["task", "test_set", "item"]}
 _PATH = {"task": "a task's id", "board": "the number of a leaderboard", "item": "an item's id"}

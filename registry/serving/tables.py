@@ -25,7 +25,7 @@ _NO_TEXTS = "items are not shown here; `registry serve --items N` shows them"
 ITEM_LISTS = {"disagree": of_task.disagreed, "hard": of_task.hard, "suspect": of_task.suspect}
 
 BOARD_LIST_KEYS = ("board", *SHARED_KEYS, "title", "better", "unit", "test", "alternative", "correction", "alpha",
-                   "items", "units", "systems", "pairs", "best", "sentences", "footnotes")
+                   "items", "units", "systems", "pairs", "best", "sentences", "footnotes", "warnings")
 TASK_KEYS = ("id", "title", "version", "seed", "test_sets", "submissions", "date", "deadline", "licence", "url")
 SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track", "kind", "withdrawn", "late",
                    "ranked", "created_at")
@@ -59,7 +59,8 @@ def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
         "board": n, "title": board.title, "better": board.better, "unit": by.unit, "test": by.test,
         "alternative": by.alternative, "correction": by.correction, "alpha": by.alpha, "items": by.n_items,
         "units": by.n_units, "systems": len(board.standings), "pairs": len(board.decisions),
-        "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes)}
+        "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes),
+        "warnings": board.warnings}
 
 
 async def standings(reading: Reading, asked: Asked) -> Rows:

@@ -7,14 +7,12 @@ distributions   p-values and intervals that scipy lacks or computes too coarsely
 correlations    correlations with gold values, resampled and swapped
 intervals       closed-form intervals of scores and differences, for tests without their own
 overall         tests of all systems at once
-assumptions     warnings about tests whose assumptions do not hold
-rank_cautions   warnings about methods that compute ranks
 
 pairwise        tests of two systems, one module per family of tests
 resampling      random draws of units, and counts of draws as extreme as the observed difference
 exact           p-values without draws: sums on a lattice, and the bootstrap of infinitely many resamples
 crossed         the contributions of items and runs to standard errors
-cautions        warnings about pairs for which a test is not a test of equal scores
+diagnostics     warnings about tests that do not fit, and about pairs for which a test is not one of equal scores
 multiple        corrections of families of p-values
 ranks           ranks and sets of best systems from decisions or joint resamples
 effects         effect sizes, equivalence, power

@@ -1,7 +1,7 @@
 """What tests of two systems take and return: settings, observed pairs and results.
 
 Half a million pairs are stored as columns. A test computes `Tails`, which become `PairResults` together with the
-observed pairs. Names of methods and notes are stored once and referred to by number.
+observed pairs. Methods and messages are stored once and referred to by number.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import NO_MESSAGES, Message, Messages
 from registry.parallel.execution import Execution
 from registry.significance.matrix import Matrix, Range, columns_of, count_shared, count_unshared
 
@@ -179,7 +180,7 @@ class PairResult:
             smaller sum of ranks, the smaller U.
         favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour
             the system with the worse score.
-        note: Why a value is nan, or what else a reader must know.
+        messages: Why a value is nan, and other messages.
     """
 
     difference: float
@@ -195,7 +196,7 @@ class PairResult:
     resamples: int | None = None
     statistic: float = math.nan
     favours: int = 0
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class Tail:
     ci_high: float = math.nan
     statistic: float = math.nan
     favours: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +310,8 @@ class ObservedPairs(Sequence[Observed]):
 Places = slice | NDArray[Any]  # also a mask
 
 NOT_DRAWN = -1  # in the place of the number of draws
-_TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "note": np.int32, "coins": np.int64}  # or float64
+# others are float64
+_TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "messages": np.int32, "coins": np.int64}
 _COUNTED = 1000  # coins up to which 2^-coins does not underflow
 
 
@@ -320,8 +322,8 @@ class _Columns:
     Attributes:
         method: The places of the methods in `METHODS`.
         resamples: The numbers of draws; -1 where there are none.
-        note: The places of the notes in `notes`.
-        notes: The different notes, of which the first is empty.
+        messages: The places of the messages in `different`.
+        different: The different messages, of which the first is empty.
     """
 
     method: NDArray[np.uint8]
@@ -331,8 +333,8 @@ class _Columns:
     ci_low: Floats
     ci_high: Floats
     statistic: Floats
-    note: NDArray[np.int32]
-    notes: tuple[str, ...] = field(default=("",), kw_only=True)
+    messages: NDArray[np.int32]
+    different: tuple[Messages, ...] = field(default=(NO_MESSAGES,), kw_only=True)
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -345,22 +347,22 @@ class _Columns:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The columns by name."""
-        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "notes"}
+        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
         """The values of one pair, with its names."""
         values = {name: column[n].item() for name, column in self.columns().items()}
         values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan, equal to itself
-        return values | {"method": METHODS[values["method"]], "note": self.notes[values["note"]],
+        return values | {"method": METHODS[values["method"]], "messages": self.different[values["messages"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
-    def noted(self, where: Flags, note: str) -> Self:
-        """The same with a note, before those that there are, where a mask is true."""
-        changed = np.unique(self.note[where])
-        notes = [*self.notes, *(f"{note}; {self.notes[n]}" if n else note for n in changed.tolist())]
-        codes = self.note.copy()
-        codes[where] = len(self.notes) + np.searchsorted(changed, self.note[where])
-        return replace(self, note=codes, notes=tuple(notes))
+    def with_message(self, where: Flags, message: Message) -> Self:
+        """Return the same with a message, before the others, for the pairs of a mask."""
+        changed = np.unique(self.messages[where])
+        different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]
+        numbers = self.messages.copy()
+        numbers[where] = len(self.different) + np.searchsorted(changed, self.messages[where])
+        return replace(self, messages=numbers, different=tuple(different))
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,16 +377,17 @@ class Tails(_Columns):
     @classmethod
     def of(cls, tails: Sequence[Tail]) -> Tails:
         """Make columns of single tails."""
-        notes = {"": 0}
-        values = {of.name: [getattr(tail, of.name) for tail in tails] for of in fields(cls) if of.name != "notes"} | {
+        different = {NO_MESSAGES: 0}
+        names = [of.name for of in fields(cls) if of.name != "different"]
+        values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
             "method": [METHODS.index(tail.method) for tail in tails],
             "resamples": [NOT_DRAWN if tail.resamples is None else tail.resamples for tail in tails],
-            "note": [notes.setdefault(tail.note, len(notes)) for tail in tails]}
+            "messages": [different.setdefault(tail.messages, len(different)) for tail in tails]}
         columns = {name: np.array(column, dtype=_TYPES.get(name, np.float64)) for name, column in values.items()}
-        return cls(**columns, notes=tuple(notes))
+        return cls(**columns, different=tuple(different))
 
     @classmethod
-    def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
+    def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
              **columns: ArrayLike) -> Tails:
         """Tails that all came about in one way.
 
@@ -392,27 +395,27 @@ class Tails(_Columns):
             log_p: [pairs].
             method: Of all of them.
             resamples: The number of draws.
-            note: Of all of them.
+            messages: Of all of them.
             columns: Other attributes, of each or of all.
         """
         usual = {of.name: math.nan for of in fields(cls)} | {
-            "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "note": int(bool(note)),
+            "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
             "coins": 0} | columns
-        del usual["notes"]
+        del usual["different"]
         full = {name: np.broadcast_to(np.asarray(value, dtype=_TYPES.get(name, np.float64)), log_p.shape)
                 for name, value in usual.items()}
-        return cls(**full, notes=("", note) if note else ("",))
+        return cls(**full, different=(NO_MESSAGES, messages) if messages else (NO_MESSAGES,))
 
     @classmethod
     def joined(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
         """The tails of `n` pairs from those of parts, each with the places that its tails have."""
-        notes = {"": 0}
+        different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.made(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
-            codes = np.array([notes.setdefault(note, len(notes)) for note in tails.notes], dtype=np.int32)
+            numbers = np.array([different.setdefault(some, len(different)) for some in tails.different], dtype=np.int32)
             for name, column in tails.columns().items():
-                columns[name][places] = codes[column] if name == "note" else column
-        return cls(**columns, notes=tuple(notes))
+                columns[name][places] = numbers[column] if name == "messages" else column
+        return cls(**columns, different=tuple(different))
 
     def probabilities(self) -> tuple[Floats, Floats]:
         """The p-values and their decimal logarithms.
@@ -454,9 +457,9 @@ class PairResults(_Columns, Sequence[PairResult]):
         bounds = difference_range(observed.matrix.score_range)
         for name in ("ci_low", "ci_high"):  # an infinite end belongs to a one-sided interval
             kept[name] = np.where(np.isinf(kept[name]), kept[name], np.clip(kept[name], *bounds))
-        found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
-                    log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
-        return found.noted(favours * observed.difference < 0, "the test favours the system with the worse score")
+        found = cls(**kept | {"favours": favours}, different=tails.different, difference=observed.difference,
+                    p_value=p_value, log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
+        return found.with_message(favours * observed.difference < 0, Message("worse-system-favoured"))
 
     @overload
     def __getitem__(self, at: int) -> PairResult: ...
@@ -470,7 +473,7 @@ class PairResults(_Columns, Sequence[PairResult]):
         """Whether all values are equal."""
         if not isinstance(other, PairResults) or len(self) != len(other):
             return False
-        ours, theirs = (np.array(one.notes)[one.note] for one in (self, other))
-        return np.array_equal(ours, theirs) and all(
+        ours, theirs = ([one.different[n] for n in one.messages.tolist()] for one in (self, other))
+        return ours == theirs and all(
             np.array_equal(column, other.columns()[name], equal_nan=True)
-            for name, column in self.columns().items() if name != "note")
+            for name, column in self.columns().items() if name != "messages")

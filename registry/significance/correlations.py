@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.families import decimal_places
+from registry.messages import Message
 from registry.significance.base import Pair, Settings
-from registry.significance.cautions.evidence import Caution, SystemPairs
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
 from registry.significance.units import midranks
@@ -461,16 +462,13 @@ _FEW = 20  # units below which that is so of Pearson's r
 _PLACES = 10.0  # items times sqrt(1 - r), about how many places an item moves by, below which ranks are
 _MANY = 2000  # items of which only nearly the same ranks would be told of
 
-ALIKE = ("the two systems' predictions are too much alike for so few items: swaps of what these very items standardize "
-         "reject somewhat too often; take more items")
 
-
-def alike_predictions(pairs: SystemPairs) -> Iterator[Caution]:
+def alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
     """The pairs whose predictions correlate with each other too highly for their number of items."""
     matrix, a, b = pairs
     if isinstance(matrix, PairMatrix) and (
             matrix.n_units < _FEW if matrix.coefficient is PEARSON else len(matrix.x) <= _MANY):
-        yield Caution(_are_alike(matrix, a, b), ALIKE)
+        yield PairWarning(_are_alike(matrix, a, b), Message("similar-predictions"))
 
 
 def _are_alike(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from registry.arrays import ROUNDING, Floats
-from registry.errors import counted
+from registry.messages import Message
 from registry.significance.base import Alternative
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.scores import runs_refusal
@@ -162,7 +162,7 @@ class Crossing:
         return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
 
 
-def explain_crossing_refusal(matrix: Matrix) -> str | None:
+def explain_crossing_refusal(matrix: Matrix) -> Message | None:
     """Return why runs cannot be crossed by their factors, or None if they can.
 
     Every factor needs two levels or more, every combination occurs once, and systems share the levels of all factors
@@ -172,18 +172,15 @@ def explain_crossing_refusal(matrix: Matrix) -> str | None:
         return runs_refusal(matrix)
     factors = {frozenset(of_run) for of_system in matrix.factors for of_run in of_system or ({},)}
     if len(factors) > 1:
-        return ("runs are told apart by different things; let all patterns name the same of run, prompt, annotator and "
-                "seed")
+        return Message("different-factors")
     for factor in _factors(matrix):
         levels = [{of_run[factor] for of_run in of_system} for of_system in matrix.factors]
         if few := sum(len(of) < 2 for of in levels):
-            return f"{counted(few, 'system has', 'systems have')} one {factor} only; two or more are needed"
+            return Message("single-level", {"systems": few, "level": factor})
         if factor != OWN and len({frozenset(of) for of in levels}) > 1:
-            own = ": seeds that are each system's own are runs, {run} in the pattern" if factor == "seed" else ""
-            return f"systems have different {factor}s; only what all were given can be compared{own}"
+            return Message("different-levels", {"level": factor})
     if odd := sum(not _is_complete(of_system) for of_system in matrix.factors):
-        return (f"{counted(odd, 'system lacks', 'systems lack')} some combination of {' and '.join(_factors(matrix))}; "
-                "each is needed once")
+        return Message("missing-combinations", {"systems": odd, "levels": list(_factors(matrix))})
     return None
 
 
@@ -292,50 +289,3 @@ def _reach(variances: Floats, degrees: Floats, log_level: Floats) -> Floats:
         squares = stdtrit(degrees, np.exp(log_level - math.log(2))[:, None])**2
         parts = np.multiply(squares, variances, where=variances > 0, out=np.zeros_like(squares))
         return np.asarray(np.sqrt(parts.sum(axis=1)))
-
-
-def warn_of_broken_levels(matrix: Matrix, over: str = "all") -> str | None:
-    """Warn if a system's score with one prompt, annotator or seed is far from its scores with the others.
-
-    If a prompt breaks a system now and then, the scores by prompt are far from normal, and a system that no prompt
-    broke seems better than it is. `python -m tests.validity.prompt_hits` measures the hits and misses of this warning;
-    `cautions.outlying_runs` is the same for runs.
-
-    Args:
-        matrix: By unit.
-        over: The axis that conclusions generalize over, or `all`; see `Crossing.axes`.
-    """
-    if matrix.factors is None or explain_crossing_refusal(matrix):
-        return None
-    crossed = cross_runs(matrix)
-    for axis, (name, shared) in enumerate(zip(crossed.names[1:], crossed.shared, strict=True), start=1):
-        if shared and over in ("all", name):
-            others = tuple(other for other in range(len(crossed.names)) if other != axis)
-            if _is_any_far(np.array([table.mean(axis=others) for table in crossed.tables])):
-                return (f"with some of the {name} a system's score is far from what it is with the others: where "
-                        f"{name} break a system now and then, one that none of them broke seems better than it is, and "
-                        "equal ones are told apart too often until several of them have")
-    return None
-
-
-def _is_any_far(scores: Floats) -> bool:
-    """Return whether one of the scores [systems, levels] is far from the sum of its system's and level's effects.
-
-    The residual is compared with the spread of all residuals and of the system's own, both without this one (externally
-    studentized residuals of two-way tables; Cook and Weisberg 1982, section 2.2).
-    """
-    from scipy.special import stdtr
-
-    systems, levels = scores.shape
-    if systems < 2 or levels < _FEWEST_LEVELS:
-        return False
-    left = scores - scores.mean(axis=1, keepdims=True)
-    left -= left.mean(axis=0)
-    of_row = left**2 / (1 - 1 / levels)  # a level's part of the system's sum of squares
-    of_all = of_row / (1 - 1 / systems)
-    degrees = (systems - 1) * (levels - 1) - 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        by_all = np.sqrt(of_all / np.maximum(0, (left**2).sum() - of_all) * degrees)
-        by_own = np.sqrt(of_row / np.maximum(0, (left**2).sum(axis=1, keepdims=True) - of_row) * (levels - 2))
-        by_chance = 2 * stdtr(degrees, -by_all) * left.size
-    return bool(((by_chance < _FAR) & (by_own > _APART)).any())

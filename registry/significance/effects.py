@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from registry.arrays import ROUNDING, Floats, Ints
 from registry.errors import InputError
+from registry.messages import NO_MESSAGES, Messages
 from registry.significance.base import Method, Observed, Pair, Settings
-from registry.significance.cautions.weak_null import LEAST_RATIO
+from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.distributions import (
     clopper_pearson,
     log_normal_p,
@@ -26,7 +27,7 @@ from registry.significance.distributions import (
     tango_interval,
     tango_statistic,
 )
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.exceedances import dual_rank, monte_carlo_tail, tolerance
@@ -35,7 +36,6 @@ from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints
 
-TOO_NARROW = "units' differences have longer tails than normal ones, and the interval is too narrow"
 LARGEST_SHAPIRO = 5000  # units up to which Royston fitted the p-value of Shapiro and Wilk's test
 _CANCELLED = 1e-9  # of the sum of two squares: a smaller difference of them is rounding
 
@@ -48,14 +48,14 @@ class Effect:
         name: `standardized_difference`, `odds_ratio`, `proportion_difference` or `probability_of_superiority`.
         value: nan if it is undefined.
         low, high: Its interval; nan if it has none.
-        note: Why a value is nan, or another remark for readers.
+        messages: Why a value is nan, and other messages.
     """
 
     name: str
     value: float
     low: float = math.nan
     high: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
@@ -77,17 +77,17 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     missing = observed.matrix.n_units - n
-    left_out = f"units left out for an undefined score: {missing}" if missing else ""
-    apart = "" if observed.is_mean else "of the scores of units, of which the score is not the mean"
-    runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
-    about = "; ".join(filter(None, (left_out, apart, runs)))
-    notes = {"odds_ratio": left_out if only_a or only_b else "no unit favours either system",
-             "proportion_difference": about, "probability_of_superiority": left_out}
+    left_out = Messages.of("units-left-out", units=missing) if missing else NO_MESSAGES
+    apart = NO_MESSAGES if observed.is_mean else Messages.of("effect-of-units")
+    runs = NO_MESSAGES if observed.matrix.runs is None else Messages.of("effect-of-averages")
+    about = Messages((*left_out, *apart, *runs))
+    messages = {"odds_ratio": left_out if only_a or only_b else Messages.of("no-unit-favours"),
+                "proportion_difference": about, "probability_of_superiority": left_out}
     counted = measure_counts(np.array(only_a), np.array(only_b), np.array(n), confidence)
     if not has_binary_units(observed):
         del counted["proportion_difference"]
     return [_standardized(differences, slack, confidence, about),
-            *(Effect(name, float(value), float(low), float(high), notes[name])
+            *(Effect(name, float(value), float(low), float(high), messages[name])
               for name, (value, low, high) in counted.items())]
 
 
@@ -113,18 +113,18 @@ def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
             "probability_of_superiority": ((1 + shift) / 2, (1 + low) / 2, (1 + high) / 2)}
 
 
-def _standardized(differences: Floats, slack: float, confidence: float, note: str) -> Effect:
+def _standardized(differences: Floats, slack: float, confidence: float, messages: Messages) -> Effect:
     name, n = "standardized_difference", len(differences)
     if not n:
-        return Effect(name, math.nan, note="no unit in which both scores are defined")
+        return Effect(name, math.nan, messages=Messages.of("no-shared-scores"))
     if not differences.any():
-        return Effect(name, 0.0, note="the scores are equal in every unit")
+        return Effect(name, 0.0, messages=Messages.of("equal-scores"))
     if n < 2 or np.ptp(differences) <= slack:
-        return Effect(name, math.nan, note="the difference is the same in every unit")
+        return Effect(name, math.nan, messages=Messages.of("constant-difference", over="unit"))
     value = float(differences.mean() / differences.std(ddof=1))
     low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(value * math.sqrt(n), n - 1, confidence))
-    doubt = TOO_NARROW if _varies_more(differences) else ""
-    return Effect(name, value, low, high, "; ".join(filter(None, (note, doubt))))
+    long_tails = Messages.of("narrow-effect-interval") if _varies_more(differences) else NO_MESSAGES
+    return Effect(name, value, low, high, Messages((*messages, *long_tails)))
 
 
 def _varies_more(differences: Floats) -> bool:
@@ -149,7 +149,7 @@ class Equivalence:
         margin: The largest difference that does not matter, in either direction.
         p_value: The larger of the two one-sided p-values; nan if the test is undefined.
         low, high: The 1 - 2 alpha interval of the difference, which is inside the margin if and only if p <= alpha.
-        note: Why a value is nan.
+        messages: Why a value is nan.
         test: `t` (paired), `score` (Tango's) or `bootstrap` (recentred); empty where no score is defined.
         method: How the p-value is computed.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
@@ -160,7 +160,7 @@ class Equivalence:
     p_value: float = math.nan
     low: float = math.nan
     high: float = math.nan
-    note: str = ""
+    messages: Messages = NO_MESSAGES
     test: Literal["", "t", "score", "bootstrap"] = ""
     method: Method = "asymptotic"
     p_low: float = math.nan
@@ -188,7 +188,7 @@ def assess_equivalence(observed: Observed, margin: float, settings: Settings) ->
     if not settings.confidence > 0.5:
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
-        return Equivalence(margin, note="a score is undefined")
+        return Equivalence(margin, messages=Messages.of("score-undefined"))
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
@@ -200,7 +200,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     differences, slack = unit_differences(o)
     n = len(differences)
     if n < 2 or np.ptp(differences) <= slack:
-        return Equivalence(margin, note="the difference is the same in every unit", test="t")
+        return Equivalence(margin, messages=Messages.of("constant-difference", over="unit"), test="t")
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     log_p = max(log_t_p((mean + margin) / error, n - 1, "greater"), log_t_p((mean - margin) / error, n - 1, "less"))
     reach = float(stdtrit(n - 1, settings.confidence)) * error
@@ -209,7 +209,7 @@ def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
-        return Equivalence(margin, note="the margin is as wide as proportions can differ", test="score")
+        return Equivalence(margin, messages=Messages.of("widest-margin"), test="score")
     differences, _ = unit_differences(o)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     log_p = max(log_normal_p(float(tango_statistic(only_a, only_b, n, -margin)), "greater"),
@@ -227,7 +227,7 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     moved = moved[:resamples - n_undefined]
     slack = tolerance(o)
     if len(moved) and not (np.abs(moved) > slack).any():
-        return Equivalence(margin, note="the difference is the same in every resample", test="bootstrap",
+        return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"), test="bootstrap",
                            method="monte-carlo", resamples=resamples)
     # draws as large (small) as observed under a difference of -margin (+margin), with undefined ones
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
@@ -239,8 +239,9 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
         k = dual_rank(settings) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
         low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
-    return Equivalence(margin, tail.p, float(low), float(high), NO_INTERVAL if math.isnan(low) else "", "bootstrap",
-                       "monte-carlo", tail.p_low, tail.p_high, resamples)
+    messages = Messages.of("no-interval") if math.isnan(low) else NO_MESSAGES
+    return Equivalence(margin, tail.p, float(low), float(high), messages, "bootstrap", "monte-carlo", tail.p_low,
+                       tail.p_high, resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +254,14 @@ class Clustering:
         intra_cluster_correlation: The correlation of the items' influences on the difference; it can be negative, and
             is nan if no cluster has two items.
         design_effect: The variance of the difference with clusters as units, over that with items as units.
-        note: Why a value is nan.
+        messages: Why a value is nan.
     """
 
     n_items: int
     n_clusters: int
     intra_cluster_correlation: float
     design_effect: float
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
@@ -285,16 +286,16 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     n, n_clusters = len(matrix.statistics), matrix.n_units
     u, slack = _influence(matrix, pair)
     if np.isnan(u).any():
-        return Clustering(n, n_clusters, math.nan, math.nan, "a score is undefined")
+        return Clustering(n, n_clusters, math.nan, math.nan, Messages.of("score-undefined"))
     u = u - u.sum() / max(n, 1)
     if n_clusters < 2 or np.abs(u).max() <= slack:
-        reason = "needs two clusters" if n_clusters < 2 else "the difference is the same in every item"
+        reason = Messages.of("one-cluster") if n_clusters < 2 else Messages.of("constant-difference", over="item")
         return Clustering(n, n_clusters, math.nan, math.nan, reason)
     clusters = np.arange(n) if matrix.units is None else matrix.units
     sizes, sums = np.bincount(clusters), np.bincount(clusters, weights=u)
     effect = (n_clusters / (n_clusters - 1) * float(sums @ sums)) / (n / (n - 1) * float(u @ u))
     if n == n_clusters:
-        return Clustering(n, n_clusters, math.nan, effect, "no cluster has two items")
+        return Clustering(n, n_clusters, math.nan, effect, Messages.of("single-item-clusters"))
     apart = u - (sums / sizes)[clusters]
     between = float(sums @ (sums / sizes)) / (n_clusters - 1)
     within = float(apart @ apart) / (n - n_clusters)
@@ -344,12 +345,12 @@ def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, slots=True)
 class Normality:
-    """One test of normality, with estimated mean and variance; nan, with a note why, if it cannot be computed."""
+    """One test of normality, with estimated mean and variance; nan, with a message why, if it cannot be computed."""
 
     name: str
     statistic: float
     p_value: float
-    note: str = ""
+    messages: Messages = NO_MESSAGES
 
 
 def check_normality(differences: Floats) -> list[Normality]:
@@ -366,12 +367,12 @@ def check_normality(differences: Floats) -> list[Normality]:
     """
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
-        return [Normality(name, math.nan, math.nan, "all values are equal") for name in _TESTS]
+        return [Normality(name, math.nan, math.nan, Messages.of("constant-difference", over="unit")) for name in _TESTS]
     found = []
     for name, (fewest, most, test) in _TESTS.items():
         if n < fewest or n > most:
-            reason = f"needs {fewest} units" if n < fewest else f"its p-value is known up to {most} units"
-            found.append(Normality(name, math.nan, math.nan, reason))
+            few, many = Messages.of("needs-units", least=fewest), Messages.of("too-many-units", most=most)
+            found.append(Normality(name, math.nan, math.nan, few if n < fewest else many))
             continue
         found.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
     return found

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import Message
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import difference_range
-from registry.significance.cautions.weak_null import TOO_SKEWED, even_units
 from registry.significance.crossed import cross_runs, explain_crossing_refusal, find_critical_difference
+from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
 from registry.significance.units import linearized
@@ -281,27 +282,28 @@ def error_free_sizes(matrix: Matrix) -> Floats:
     return np.full(matrix.statistics.shape[1], float(matrix.n_units))
 
 
-def refusal(matrix: Matrix, over: str = "runs") -> str | None:
+def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
     """Say why a matrix, as `over_items` gives it, has no intervals in closed form, or None where it has."""
     if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
     if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
-        return "one unit says nothing of others"
+        return Message("one-unit")
     if matrix.strata is not None:
-        return "errors within strata need draws: take bootstrap"
+        return Message("strata-need-resamples")
     if matrix.judged is not None:
-        return "differences of judged items need a slope of their own: take prediction-powered"
+        return Message("judged-differences")
     return _outside(matrix)
 
 
-def _outside(matrix: Matrix) -> str | None:
+def _outside(matrix: Matrix) -> Message | None:
     """Name a score outside of the metric's range; None if all are within."""
     low, high = matrix.score_range
     slack = 1e-9 * max((1.0, *(abs(bound) for bound in (low, high) if math.isfinite(bound))))
     outside = matrix.observed[(matrix.observed < low - slack) | (matrix.observed > high + slack)]
     if not len(outside):
         return None
-    return f"a score of {outside[0]:g} is outside of the metric's range, {low:g} to {high:g}; correct its score_range"
+    return Message("outside-range", {"score": float(outside[0]), "low": low if math.isfinite(low) else None,
+                                     "high": high if math.isfinite(high) else None})
 
 
 Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]

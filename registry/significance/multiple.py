@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.errors import counted
+from registry.messages import Message
 from registry.parallel.execution import Execution
 from registry.significance.base import Pair, Settings
 from registry.significance.correlations import PairMatrix, swapped_differences, unswapped_difference
@@ -273,25 +273,26 @@ def count_required_units(family: int, correction: str, alpha: float, *, two_side
     return count_required_draws(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
 
 
-def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str:
-    """Return a sentence: no p-value of a family can be small enough with so few units, and how many are needed.
+def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
+    """Return the warning that so few units allow no p-value small enough, and how many would.
 
-    >>> too_few_units(6, 10, "cluster", two_sided=True)[-75:]
-    'significant here: that needs 10 or more. It says nothing about the systems.'
+    >>> too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
+    0.03125
     """
-    return _explain_hopelessness(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
+    least = 2.0 ** (two_sided - units)
+    return Message("too-few-units", {"units": units, "needed": needed, "unit": unit, "least": least})
 
 
 def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *,
-                         two_sided: bool) -> str | None:
-    """Return a sentence if no p-value of a family can be small enough when whole runs are permuted between systems.
+                         two_sided: bool) -> Message | None:
+    """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
 
-    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True)[:43]
-    'With 3 and 3 runs no p-value can be below 0'
+    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
+    {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
-        runs: Of each system, at least two systems.
-        family: The number of pairs.
+        runs: Of each system, two systems at least.
+        family: How many pairs there are.
         correction: Its name.
         alpha: The level of significance.
         two_sided: Whether the tests are.
@@ -299,7 +300,7 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
     most, second = sorted(runs, reverse=True)[:2]
     least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
     enough = 1 / least >= count_required_draws(np.full(family, np.nan), correction, alpha) + 1
-    return None if enough else _explain_hopelessness(f"{most} and {second} runs", least)
+    return None if enough else Message("too-few-runs", {"runs_a": most, "runs_b": second, "least": least})
 
 
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
@@ -320,10 +321,6 @@ def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
 
     return float(pairs * 2 * stdtr(max(1.0, units - 1), float(ndtri(alpha / (2 * pairs)))))
 
-
-def _explain_hopelessness(with_: str, least: float, remedy: str = "") -> str:
-    return (f"With {with_} no p-value can be below {least:g}, so no difference can be significant here{remedy}. It "
-            "says nothing about the systems.")
 
 
 def combine_p_values(p: Floats, combination: Combination) -> Floats:

@@ -21,13 +21,13 @@ ALTERED = "in the given line, not as stored"  # the title of the section that te
 _PAIR = re.compile(r"((?:.*\|)?(?:id:)?[0-9a-f]{8})/(.+~.+)")
 _FOUND = ("score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "log10_p", "p_low", "p_high",
           "p_adjusted", "significant", "resolved", "method", "resamples", "n_units", "n_discordant", "statistic",
-          "note", "tested_statistics_a", "tested_statistics_b")
+          "messages", "tested_statistics_a", "tested_statistics_b")
 _RESULT = """
     SELECT p.submission_a, p.submission_b, a.score AS score_a, b.score AS score_b,
         if(is_swapped, -difference, difference) AS difference,
         i.ci_low, i.ci_high, p_value, log10_p, p_low, p_high, p_adjusted,
         is_significant AS significant, is_resolved AS resolved, method, r.resamples, n_units, n_discordant, statistic,
-        note, if(is_swapped, of_b.digest, of_a.digest) AS tested_statistics_a,
+        messages, if(is_swapped, of_b.digest, of_a.digest) AS tested_statistics_a,
         if(is_swapped, of_a.digest, of_b.digest) AS tested_statistics_b, r.run_id AS tested_by_run,
         asked.metric, asked.test, CASE
             WHEN (SELECT alternative FROM comparison WHERE comparison_id = :id) = 'observed' THEN 'observed'

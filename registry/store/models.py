@@ -113,8 +113,8 @@ scoring = Table(
 
 # What is remarkable about a scoring: what makes scores meaningless or surprising.
 remark = Table(
-    "remark", metadata, _int("scoring_id"), _small("replicate"), _text("category"),
-    _text("message"),
+    "remark", metadata, _int("scoring_id"), _small("replicate"), _text("category"), _text("code"),
+    _text("parameters"),
 )
 
 # How answers are measured: `metric.name` is the canonical name, `task_metric.alias` the manifest's id.
@@ -176,7 +176,7 @@ pair_result = Table(
     _int("statistics_b"), _text("method"), _number("difference", null=True), _number("p_value", null=True),
     _number("log10_p", null=True), _number("p_low", null=True), _number("p_high", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
-    _int("resamples", null=True), _number("statistic", null=True), _small("favours"), _text("note"),
+    _int("resamples", null=True), _number("statistic", null=True), _small("favours"), _text("messages"),
     _int("run_id"),
 )
 pair_interval = Table("pair_interval", metadata, _int("pair_result_id"), _number("low", null=True),

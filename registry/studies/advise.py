@@ -35,10 +35,10 @@ from registry.significance import (
     ResponsePermutation,
     Settings,
 )
-from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.judges import n_telling
-from registry.significance.cautions.weak_null import FEW_SKEWED
+from registry.significance.diagnostics.assumptions import FEW, is_categorical, misuses
+from registry.significance.diagnostics.exchangeability import FEW_SKEWED
+from registry.significance.diagnostics.judges import n_telling
 from registry.significance.effects import check_normality
 from registry.significance.multiple import count_required_units, explain_too_few_units
 from registry.significance.pairwise.permutation import ENUMERATED
@@ -123,7 +123,7 @@ def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     if reason := test.refusal(matrix):
         return Verdict("refused", reason)
     if warnings := misuses(test, matrix):
-        return Verdict("warning", "; ".join(warnings))
+        return Verdict("warning", "; ".join(map(str, warnings)))
     return Verdict("valid", test.assumes)
 
 
@@ -282,5 +282,6 @@ def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[
         return []
     two_sided = not has_one_sided(case.board.members, settings)
     needed = count_required_units(pairs, settings.correction, settings.alpha, two_sided=two_sided)
-    unit = settings.unit or "item"
-    return [explain_too_few_units(matrix.n_units, needed, unit, two_sided=two_sided)] if matrix.n_units < needed else []
+    if matrix.n_units >= needed:
+        return []
+    return [explain_too_few_units(matrix.n_units, needed, settings.unit or "item", two_sided=two_sided).sentence]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
@@ -20,20 +20,20 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
+from registry.messages import NO_MESSAGES, Message, Messages, on_board
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
-from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.evidence import SystemPairs, board_warnings, in_pairs
-from registry.significance.cautions.weak_null import skewed
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import skewed
+from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.effects import (
-    TOO_NARROW,
     assess_equivalence,
     check_normality,
     measure_design_effect,
     measure_effects,
 )
 from registry.significance.matrix import Matrix
-from registry.significance.rank_cautions import rank_cautions
 from registry.significance.rank_sets import RANK_DRAWS, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
 from registry.significance.units import unit_differences
@@ -54,7 +54,7 @@ class Effects(_OfAllBoards):
     """Effect sizes of every pair with their intervals, and whether the two systems are equivalent.
 
     Clustering and normality of its differences stand beside them. The p-value of a difference is that of the test that
-    the task declares, as in `registry pairs`; its interval is the bootstrap's, and the note names both.
+    the task declares, as in `registry pairs`; its interval is the bootstrap's, and a message names both.
     """
 
     name: ClassVar[str] = "effects"
@@ -66,7 +66,7 @@ class Effects(_OfAllBoards):
     def run(self, case: Case) -> Finding:
         board = case.board
         if reason := drawn_runs_refusal(board.matrix):
-            raise InputError(reason)
+            raise InputError(str(reason))
         matrix = sharing_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         intervals = Bootstrap().run(matrix, pairs, case.settings)
@@ -88,9 +88,9 @@ class Effects(_OfAllBoards):
             found += rows
         single = f"P-values and intervals are those of one pair each, not corrected for {len(pairs):,} pairs."
         warnings = [*_doubts(matrix, np.array(pairs), case.request)]
-        if n := sum(row["note"].endswith(TOO_NARROW) for row in found):
-            warnings.append(in_pairs(n, len(pairs), f"of the standardized difference {TOO_NARROW}: more units do not "
-                                     "help"))
+        narrow = Message("narrow-effect-interval")
+        if n := sum(narrow.stored() in row["messages"] for row in found):
+            warnings.append(on_board(narrow, n, len(pairs)))
         return Finding({"effects": found, "infinite": infinite}, [single] if len(pairs) > 1 else [], warnings)
 
 
@@ -107,14 +107,13 @@ def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
     return [results[n] for n in range(len(pairs))]
 
 
-def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[str]:
+def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
     """Where bootstrap intervals and tests of equivalence were not seen to hold."""
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
-    cautions = skewed(SystemPairs(matrix, *pairs.T), one_sided=True)
-    yield from board_warnings(cautions, matrix.statistics.shape[1], "differences are too skewed for so few units, and "
-                              "systems that are a margin apart would be called equivalent too often: take more units")
+    warnings = skewed(SystemPairs(matrix, *pairs.T), one_sided=True)
+    yield from board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-equivalence"))
 
 
 class Best(_OfAllBoards):
@@ -139,8 +138,9 @@ class Best(_OfAllBoards):
     def usual(self) -> Mapping[str, Any]:
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
-    def doubts(self, case: Case) -> list[str]:
-        return rank_cautions(self._board(case).matrix, self.method, alpha=case.request.significance.alpha,
+    def doubts(self, case: Case) -> list[Message]:
+        """Where ranks by this method were not seen to hold, or cannot tell anything apart."""
+        return rank_warnings(self._board(case).matrix, self.method, alpha=case.request.significance.alpha,
                              resamples=case.settings.resamples)
 
     def run(self, case: Case) -> Finding:
@@ -172,9 +172,10 @@ class Best(_OfAllBoards):
         """The board, where this method takes it."""
         board, matrix = case.board, case.board.matrix
         if reason := drawn_runs_refusal(matrix):
-            raise InputError(reason)
-        if reason := Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix):
-            raise InputError(reason)
+            raise InputError(str(reason))
+        refusal = Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix)
+        if refusal:
+            raise InputError(str(refusal))
         if self.method == "flips" and matrix.runs is not None:
             raise InputError('flips do not take random runs: take --method bootstrap, or set runs = "fixed"')
         return board
@@ -187,26 +188,28 @@ def _of_pair(board: Board, observed: Observed, results: tuple[PairResult, PairRe
     pair = _identify(board, _a=a, _b=b)
 
     def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
-            note: str = "") -> Row:
-        return pair | {"effect": effect, "value": value, "low": low, "high": high, "p_value": p_value, "note": note}
+            messages: Messages = NO_MESSAGES) -> Row:
+        return pair | {"effect": effect, "value": value, "low": low, "high": high, "p_value": p_value,
+                       "messages": [one.stored() for one in messages]}
 
-    notes = dict.fromkeys(note for note in (tested.note, interval.note) if note)
-    yield row("difference", observed.difference, interval.ci_low, interval.ci_high, tested.p_value,
-              "; ".join((f"p-value: {test}, {tested.method}; interval: bootstrap, {interval.method}", *notes)))
+    methods = Message("effect-methods", {"test": test, "method": tested.method, "interval_method": interval.method})
+    messages = Messages(dict.fromkeys((methods, *tested.messages, *interval.messages)))
+    yield row("difference", observed.difference, interval.ci_low, interval.ci_high, tested.p_value, messages)
     of_items = not isinstance(board.matrix, PairMatrix)  # with scores of their own
     for effect in measure_effects(observed, settings.confidence) if of_items else ():
-        yield row(effect.name, effect.value, effect.low, effect.high, note=effect.note)
+        yield row(effect.name, effect.value, effect.low, effect.high, messages=effect.messages)
     if request.significance.margin is not None:
         asked = replace(settings, confidence=1 - request.significance.alpha)
         found = assess_equivalence(observed, request.significance.margin, asked)
+        percent = 100 * (2 * asked.confidence - 1)
         yield row("equivalence", found.margin, found.low, found.high, found.p_value,
-                  found.note or f"test: {found.test}; the interval is of {100 * (2 * asked.confidence - 1):g} %")
+                  found.messages or Messages.of("equivalence-test", test=found.test, percent=percent))
     if board.matrix.units is not None and of_items:
-        clustering = asdict(measure_design_effect(board.matrix, (a, b)))
+        clustering = measure_design_effect(board.matrix, (a, b))
         for name in ("intra_cluster_correlation", "design_effect"):
-            yield row(name, clustering[name], note=clustering["note"])
+            yield row(name, getattr(clustering, name), messages=clustering.messages)
     for check in check_normality(unit_differences(observed)[0]) if of_items else ():
-        yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
+        yield row(check.name, check.statistic, p_value=check.p_value, messages=check.messages)
 
 
 def _identify(board: Board, **systems: int) -> Row:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.errors import InputError, UnknownNameError, counted
+from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.identity import plain_value
+from registry.messages import Message
 from registry.significance import Bootstrap, Matrix, Settings
-from registry.significance.assumptions import one_sided_misuses
+from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.studies.study import Case, Row, name_systems
 
 Places = Ints
@@ -114,14 +115,14 @@ def explain_no_gains(boards: Iterable[Board]) -> InputError:
     return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
 
 
-def report_left_out(matrix: Matrix, gains: Gains) -> list[str]:
+def report_left_out(matrix: Matrix, gains: Gains) -> list[Message]:
     """Say how many pairs of a board have a gain, but no p-value."""
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
-    return [f"{counted(n, 'pair is', 'pairs are')} left out: resampling cannot test {_UNTESTABLE}"] if n else []
+    return [Message("pairs-left-out", {"n": n})] if n else []
 
 
-def warn_of_bootstrap(matrix: Matrix) -> list[str]:
+def warn_of_bootstrap(matrix: Matrix) -> list[Message]:
     """What a reader of the bootstrap's one-sided p-values must be warned of."""
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
@@ -186,9 +187,9 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
         runs[units] for units in sets for runs in matrix.runs))
 
 
-def warn_of_sets(matrix: Matrix, units: Places) -> list[str]:
+def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
     """What a reader of p-values on test sets like the one of these units of a board's matrix must be warned of."""
-    strata = [] if matrix.strata is None else ["strata are left out: test sets are taken from all units"]
+    strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*warn_of_bootstrap(place_side_by_side(prepare_matrix(matrix), units[None])), *strata]
 
 

@@ -30,8 +30,9 @@ from registry.judged import (
     influences,
     is_random,
 )
+from registry.messages import Message
 from registry.metrics import JudgedMean
-from registry.significance.cautions.judges import RARE, hangs_on_few_errors, judged_items
+from registry.significance.diagnostics.judges import hangs_on_few_errors, judged_items
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
@@ -125,28 +126,24 @@ def _correlation(statistics: Floats) -> float:
     return float((w * x * y).sum()) / spread if spread else math.nan
 
 
-def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[str]:
-    """Whom the judge favours, where items are no sample, where they are few, and where the judge hardly ever errs."""
+def _doubts(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[Message]:
+    """Warn of favoured systems, of items that are no sample or few, and of a judge that hardly ever errs."""
     alpha, matrix = case.request.significance.alpha, case.board.matrix
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
     if told := [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]:
-        yield (f"the judge does not treat all systems alike: beyond what it gives to all it favours, or where negative "
-               f"disfavours, {', '.join(told)}; do not rank by its scores alone")
+        yield Message("judge-favours-systems", {"systems": told})
     yield from _no_sample(scored, names, matrix.units)
-    least = min(row["labelled"] for row in rows)
-    if least < FEW_LABELLED:
-        yield (f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, "
-               "and p-values are too small")
+    if (least := min(row["labelled"] for row in rows)) < FEW_LABELLED:
+        yield Message("few-judged-items", {"items": int(least), "least": FEW_LABELLED})
     if told := [name for name, of in zip(names, scored, strict=True) if hangs_on_few_errors(of, items)]:
-        yield f"of {', '.join(told)} {RARE}"
+        yield Message("few-judge-errors-systems", {"systems": ", ".join(told)})
 
 
-def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[str]:
-    """Systems of which the judge's mean is otherwise over what people looked at than chance would have it."""
+def _no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[Message]:
+    """Warn of systems whose judged items differ from the rest by more than chance, in the judge's mean."""
     found = [name for name, of in zip(names, scored, strict=True)
              if not of[:, LABELLED].all() and _chance_as_sample(of, units) < _UNLIKELY / len(names)]
-    return [f"of {', '.join(found)} people looked at items that the judge scores otherwise than the rest, which is "
-            "hardly chance: the items are no sample as declared, and corrected scores can be wrong"] if found else []
+    return [Message("judged-not-sample", {"systems": ", ".join(found)})] if found else []
 
 
 def _chance_as_sample(of: Floats, units: Ints | None) -> float:

@@ -22,8 +22,9 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.load import stored_manifest
+from registry.messages import Message
 from registry.significance import PairResult
-from registry.significance.assumptions import one_sided_misuses
+from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.histories import (
     NewBests,
     Shown,
@@ -41,7 +42,7 @@ _MANY_UNITS = 200  # of about equal weight, from which on the winner's interval 
 _SKEWED = 0.015  # the squared skewness over the units from which on it is not: some 50 units that are wrong
 
 
-def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
+def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Message]]:
     """The best one's score with both intervals, and why to doubt them."""
     influences = Influences.of(board.matrix)
     found = correct_winner(influences, alpha)
@@ -57,18 +58,16 @@ def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[str]]:
     return [row], [*_doubts_of_winner(influences, found.system)]
 
 
-def _doubts_of_winner(influences: Influences, best: int) -> Iterator[str]:
+def _doubts_of_winner(influences: Influences, best: int) -> Iterator[Message]:
     """Where the best one's error is not known well enough, as it is of few units, or of a system that hardly ever errs.
 
     A score that is high by luck has a small error then, and its interval is too short where the truth is.
     """
     if influences.n_units < _MANY_UNITS:
-        yield (f"{counted(influences.n_units, 'unit')}: the winner's corrected interval was seen to hold from "
-               f"{_MANY_UNITS} of about equal weight on")
+        yield Message("winner-few-units", {"units": influences.n_units, "least": _MANY_UNITS})
     of = influences.of_units[:, best]
     if (of**3).sum() < 0 and (of**3).sum() ** 2 > _SKEWED * (of**2).sum() ** 3:
-        yield ("the best one loses most of what it loses in few units, and its error is hardly known: the winner's "
-               "corrected interval is too high; take more units")
+        yield Message("winner-skewed")
 
 
 def describe_winner(winner: list[Row]) -> Iterator[str]:
@@ -247,11 +246,10 @@ class _History:
         of, places = self._influences, [self.members[n], self.members[before]]
         return math.sqrt(float(of.centred_squares[places[0], places[1]] + of.runs[places].sum()))
 
-    def left_out(self) -> Iterator[str]:
-        """Say that some are."""
+    def left_out(self) -> Iterator[Message]:
+        """Return a message if some are."""
         if n := int(self.is_left_out.sum()):
-            yield (f"{counted(n, 'submission is', 'submissions are')} withdrawn, or not scored by today's gold, and "
-                   "left out; their parts of alpha stay spent")
+            yield Message("submissions-left-out", {"submissions": n})
 
     def rows(self, found: NewBests, shown: Shown | None) -> Iterator[Row]:
         """A row for each that is not left out."""
@@ -291,10 +289,10 @@ def _with_history(connection: Connection, subject: BoardSubject, step: float) ->
                              subject.request, order, step)
 
 
-def _too_few_draws(rows: list[Row]) -> Iterator[str]:
-    """Say where no p-value could be as small as its level."""
+def _too_few_draws(rows: list[Row]) -> Iterator[Message]:
+    """Warn of p-values that cannot be as small as their levels."""
     barred = [row for row in rows if row["resamples"] and not math.isnan(row["log10_level"])
               and -math.log10(row["resamples"] + 1) > row["log10_level"]]
     if barred:
-        yield (f"{counted(len(barred), 'p-value')} of random draws cannot be as small as the level, which is "
-               f"10^{min(row['log10_level'] for row in barred):.1f}; give more --resamples, or an exact --test")
+        yield Message("resamples-above-level", {
+            "p_values": len(barred), "log10_level": float(min(row["log10_level"] for row in barred))})

@@ -16,11 +16,12 @@ from typing import ClassVar
 import numpy as np
 
 from registry.errors import InputError, counted
+from registry.messages import Message
 from registry.significance import Bootstrap
-from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.evidence import SystemPairs, board_warnings
-from registry.significance.cautions.weak_null import skewed
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.matrix import Matrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
@@ -118,7 +119,7 @@ class Power(BoardStudy):
         if matrix.answers_to is not None:
             raise InputError("the power is that of tests of items, not of their answers: take --unit item")
         if reason := resampling_refusal(matrix):
-            raise InputError(reason)
+            raise InputError(str(reason))
         if matrix.runs is not None:
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
         names = name_systems(case.board.members)
@@ -136,12 +137,12 @@ class Power(BoardStudy):
                        [*(self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else ()),
                         *(_of_skewed(matrix) if any(one.test == "t" for one in planned) else ())])
 
-    def _warnings(self, case: Case, matrix: Matrix) -> list[str]:
+    def _warnings(self, case: Case, matrix: Matrix) -> list[Message]:
         """What a reader of powers that rest on draws must be warned of."""
         alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
         few = [] if alpha * resamples >= _BEYOND else [
-            f"only {alpha * resamples:.2g} of {resamples} resamples lie beyond the level {alpha:.2g}, so where it "
-            f"begins is uncertain: take --resamples {math.ceil(_BEYOND / alpha)} or more"]
+            Message("few-resamples-beyond", {"beyond": alpha * resamples, "resamples": resamples, "level": alpha,
+                                             "needed": math.ceil(_BEYOND / alpha)})]
         return [*misuses(Bootstrap(), matrix), *few]
 
     def rows(self, planned: _Planned) -> list[Row]:
@@ -209,11 +210,10 @@ class _Planned:
         return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
 
 
-def _of_skewed(matrix: Matrix) -> list[str]:
+def _of_skewed(matrix: Matrix) -> list[Message]:
     """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
-    cautions = skewed(SystemPairs.every(matrix), one_sided=True)
-    return board_warnings(cautions, matrix.statistics.shape[1], "differences are too skewed for so few units, whose "
-                          "means are not normal: powers are off by points, and type S errors by several times")
+    warnings = skewed(SystemPairs.every(matrix), one_sided=True)
+    return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
 
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:

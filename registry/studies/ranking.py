@@ -21,9 +21,10 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, salt_digest, short
+from registry.messages import Message
 from registry.metrics.sets import Ties, accepted, best_first, cut, tie_order
 from registry.provenance import StudySignature
-from registry.significance.assumptions import shared_items
+from registry.significance.diagnostics.assumptions import shared_candidates
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail, same_items
 from registry.store import catalog
@@ -268,7 +269,7 @@ class RankedTestSet:
     items: Ints
     submissions: tuple[str, ...]
     gold: GoldRevisionRow
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
     def repetition(self, connection: Connection, attribute: str) -> Ints:
         """The number of every candidate's value of an attribute of its item, [candidates].
@@ -329,9 +330,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     order = tie_order(seed, (answers.names[n] for n in kept))
     ranked = Ranked(tuple(name_systems([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
-    warning = shared_items(items)
-    if warning is not None:
-        warning += "; intervals of precision take candidates for independent, too, and can be too narrow"
+    warning = shared_candidates(items, has_intervals=True)
     gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     submissions = tuple(f"{of.team}/{of.system}@{of.version}" for of in (members[n] for n in chosen))
     return RankedTestSet(name, ranked, items, submissions, gold,
@@ -430,9 +429,9 @@ class NBest(Study):
         systems = {row["submission"] for row in finding.tables.get("curves", [])}
         return "significance" if len(systems) == 2 else "precision"
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[str]:
+    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:
         alone = shown != "curves" and not finding.tables.get("pairs", [True])
-        return [*finding.warnings, *(["one system makes no pair; --show curves shows its lists"] if alone else [])]
+        return [*finding.warnings, *([Message("one-list")] if alone else [])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -516,7 +515,7 @@ def format_significant(contest: Contest) -> str:
     return ", ".join(runs)
 
 
-def _warn_of_coarse(found: Sequence[Variation]) -> Iterator[str]:
+def _warn_of_coarse(found: Sequence[Variation]) -> Iterator[Message]:
     """Warn where precisions go by such large steps that Kolmogorov's test sees that they are not normal.
 
     The distribution function then jumps by up to 0.4 / s at once, with s the binomial deviation of the number of right
@@ -524,17 +523,15 @@ def _warn_of_coarse(found: Sequence[Variation]) -> Iterator[str]:
     """
     told = [of.system for of in found if of.repetitions > _FINE * of.accepted * of.precision * (1 - of.precision)]
     if told:
-        yield (f"of {', '.join(told)} too few candidates are accepted for Kolmogorov's test, which takes precisions "
-               "for normal: look at the variance and at the repetitions outside, or accept more")
+        yield Message("coarse-precisions", {"systems": ", ".join(told)})
 
 
-def _warn_of_unequal_sizes(lists: Evaluation) -> Iterator[str]:
+def _warn_of_unequal_sizes(lists: Evaluation) -> Iterator[Message]:
     """Warn where two systems' acceptance sets differ in size at one cut-off (Evert 2004, footnote 13)."""
     sizes = [(int(n), [int(curve.accepted[k]) for curve in lists.curves]) for k, n in enumerate(lists.curves[0].n)]
     unequal = [(max(of) / max(min(of), 1), n, of) for n, of in sizes if len(set(of)) > 1]
     if unequal:
         _, n, of = max(unequal)
         largest, smallest = (lists.curves[of.index(size)].system for size in (max(of), min(of)))
-        yield (f"acceptance sets differ in size at {len(unequal)} of {len(sizes)} cut-offs, most at n = {n} "
-               f"({largest} accepts {max(of)}, {smallest} {min(of)}); precision alone does not compare such sets "
-               "fairly (Evert 2004, footnote 13)")
+        yield Message("unequal-lists", {"cut_offs": len(unequal), "of_cut_offs": len(sizes), "n": n, "larger": largest,
+                                        "accepts": max(of), "smaller": smallest, "fewer": min(of)})

@@ -7,9 +7,8 @@ study computes. What a study has done is kept from time to time, so one that was
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
 from registry.evaluation.comparing.settings import Request, declared_request
-from registry.identity import digest_json, plain_value, salt_digest
+from registry.identity import digest_json, salt_digest
 from registry.parallel.execution import Execution
 from registry.plugins import versions
 from registry.store import catalog, comparisons
@@ -149,13 +148,13 @@ class Question:
             if isinstance(error, InputError):
                 raise InputError(f"{self.subject.name}: {error}") from None
             raise
-        written = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # tables and keys stay in their order
+        written = finding.dump()
         result = self._result(written, str(self.subject.signature(case, self.digest)), made=True)
         archive.keep(self, result, written)
         return result
 
     def _result(self, written: str, signature: str, *, made: bool) -> StudyResult:
-        return StudyResult(self.study, self.task.slug, self.subject.name, Finding(**json.loads(written)), signature,
+        return StudyResult(self.study, self.task.slug, self.subject.name, Finding.load(written), signature,
                            made)
 
 

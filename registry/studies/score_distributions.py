@@ -14,7 +14,8 @@ from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
-from registry.significance.rank_cautions import rank_cautions
+from registry.messages import Message
+from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.rank_sets import RANK_DRAWS, bound_ranks
 from registry.significance.ranks import count_rank_shares
 from registry.significance.resampling.scores import (
@@ -64,7 +65,7 @@ def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], 
     return total / len(boards)
 
 
-def explain_refusal(board: Board) -> str | None:
+def explain_refusal(board: Board) -> str | Message | None:
     """Say why a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on items of their own"
@@ -87,21 +88,21 @@ def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
 
 
 def bound_all_ranks(connection: Connection, task_row: TaskRow,
-                    request: Request) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+                       request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
     """The least and the last place that every ranked submission may have, [2], all at once, by both names.
 
     Beside them, by the board's name, what speaks against these ranks.
     """
     found: dict[str, Floats] = {}
-    cautions: dict[str, list[str]] = {}
+    warnings: dict[str, list[Message]] = {}
     settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
     for board, ranked in _ranked(connection, task_row, request):
         matrix = board.matrix.by_unit.of_systems(ranked)
-        cautions[board.key.name] = rank_cautions(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
+        warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
         sets = bound_ranks(matrix, settings, alpha=alpha)
         found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
                   for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
-    return found, cautions
+    return found, warnings
 
 
 def _ranked(connection: Connection, task_row: TaskRow, request: Request,

@@ -12,7 +12,7 @@ import re
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
@@ -26,7 +26,8 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import canonical_json, short
+from registry.identity import canonical_json, plain_value, short
+from registry.messages import Message, Messages, message
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
 from registry.significance import CORRECTIONS, PairTest, Settings
@@ -90,7 +91,19 @@ class Finding:
 
     tables: dict[str, list[Row]]
     reading: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
+
+    def dump(self) -> str:
+        """Return what the database stores; tables and keys stay in their order."""
+        return json.dumps(plain_value(asdict(self)), ensure_ascii=False)
+
+    @classmethod
+    def load(cls, stored: str) -> Finding:
+        """Return what was stored, with the messages of rows as messages."""
+        found = json.loads(stored)
+        for row in (row for rows in found["tables"].values() for row in rows if "messages" in row):
+            row["messages"] = Messages(map(message, row["messages"]))
+        return cls(found["tables"], found["reading"], list(map(message, found["warnings"])))
 
 
 @dataclass(eq=False)
@@ -205,7 +218,7 @@ class Study(Value):
             InputError: It cannot be made of what there is.
         """
 
-    def doubts(self, case: Any) -> list[str]:  # noqa: ARG002
+    def doubts(self, case: Any) -> list[Message]:  # noqa: ARG002
         """What may be wrong that is known before the work; it is among the warnings of what is found too.
 
         Raises:
@@ -225,7 +238,7 @@ class Study(Value):
         """The figure that is drawn if none is named."""
         return self.figures[0]
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[str]:  # noqa: ARG002
+    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
         """What a reader of one of its tables must be warned of."""
         return finding.warnings
 

@@ -22,12 +22,13 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
+from registry.messages import Message
 from registry.significance import CORRECTIONS, MatchedT, PairMatrix, PairTest, StatisticMatrix, rank
-from registry.significance.assumptions import misuses, one_sided_misuses
 from registry.significance.base import PairResult
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.weak_null import even_units
+from registry.significance.diagnostics.assumptions import misuses, one_sided_misuses
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.exchangeability import even_units
+from registry.significance.diagnostics.rare_outcomes import rare_classes
 from registry.significance.matrix import Matrix, Resampled, Score, additive
 from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, estimate_k, list_test_sets
 from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, bound_ranks, bound_ranks_by_tests
@@ -77,19 +78,20 @@ def stack_sets(boards: Sequence[Board], places: Sequence[Sequence[int]],
 
 
 def warn_by_set(boards: Sequence[Board], names: Sequence[str],
-                doubts: Callable[[Matrix], Iterable[str]]) -> list[str]:
-    """List what is said of any board, with the test sets of which it is, unless it is said of all.
+                doubts: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
+    """List the warnings of boards, with the test sets that each is about unless it is about all.
 
     Args:
         boards: Of several test sets.
-        names: What these are called.
-        doubts: What is said of a board's matrix, by unit.
+        names: The names of the test sets.
+        doubts: Returns the warnings about a board's matrix, by unit.
     """
-    found: dict[str, list[str]] = {}
+    found: dict[Message, list[str]] = {}
     for name, board in zip(names, boards, strict=True):
-        for said in doubts(board.matrix.by_unit):
-            found.setdefault(said, []).append(name)
-    return [said if len(of) == len(names) else f"{', '.join(of)}: {said}" for said, of in found.items()]
+        for warning in doubts(board.matrix.by_unit):
+            found.setdefault(warning, []).append(name)
+    return [warning if len(of) == len(names) else warning.with_parameters(test_sets=of)
+            for warning, of in found.items()]
 
 
 class Suite(BoardStudy):
@@ -171,7 +173,7 @@ def _stack_sets(boards: Sequence[Board], places: list[list[int]], weights: tuple
     strata = np.repeat(np.arange(len(boards)), [board.matrix.n_units for board in boards])
     matrix = replace(stack_sets(boards, places, weights), strata=strata)
     if reason := resampling_refusal(matrix):
-        raise InputError(reason)
+        raise InputError(str(reason))
     return matrix
 
 
@@ -195,21 +197,21 @@ def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
     return {f"{of}_low": low, f"{of}_high": high, f"{of}_may_be_best": best}
 
 
-def _warn_of_sets(boards: Sequence[Board]) -> list[str]:
+def _warn_of_sets(boards: Sequence[Board]) -> list[Message]:
     rare = warn_by_set(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
     least = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
-           f"{'' if board.matrix.n_units < least else f', no more than {even:.1f} of equal weight'})"
+           f"{'' if board.matrix.n_units < least else f', effective sample size {even:.1f}'})"
            for board in boards if (even := even_units(board.matrix)) < least]
-    return [*([f"few units in {', '.join(few)}: ranks with other items may not hold"] if few else []), *rare]
+    return [*([Message("few-units-in-sets", {"sets": ", ".join(few)})] if few else []), *rare]
 
 
-def _of_rare_classes(matrix: Matrix) -> list[str]:
-    return [caution.said for caution in rare_classes(SystemPairs.every(matrix)) if caution.where.any()]
+def _of_rare_classes(matrix: Matrix) -> list[Message]:
+    return [warning.message for warning in rare_classes(SystemPairs.every(matrix)) if warning.where.any()]
 
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
-              "p_low", "p_high", "note")
+              "p_low", "p_high", "messages")
 
 _ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
 
@@ -345,7 +347,7 @@ class _Averaging:
                 f"{100 * settings.alpha:g} %): with other items of these test sets. Of other test sets nothing is "
                 "said; `registry study suite` does."]
 
-    def _doubts(self) -> list[str]:
+    def _doubts(self) -> list[Message]:
         """What speaks against the test on any of the test sets, as it does against that of their average."""
         return warn_by_set(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
 
@@ -371,8 +373,8 @@ class _Averaging:
             return "whole runs are not swapped across test sets"
         if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
             return reason
-        if reason := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
-            return reason
+        if few := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
+            return str(few)
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from registry.arrays import Floats, Ints
 from registry.errors import InputError, counted
+from registry.messages import Message
 from registry.significance import Matrix
 from registry.significance.resampling.draws import SETS, SYSTEMS, stream
 from registry.studies.gains import (
@@ -230,7 +231,7 @@ class Curve(BoardStudy):
     def run(self, case: Case) -> Finding:
         alpha = case.request.significance.alpha
         pairs: list[Row] = []
-        warnings: list[str] = []
+        warnings: list[Message] = []
         for board in case.boards:
             values = find_values(case, board, self.by)
             gains = measure_gains(board.matrix, case.settings, alpha)

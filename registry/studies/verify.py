@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -16,7 +15,6 @@ from registry.errors import RegistryError, counted
 from registry.evaluation.past import PastDatabase
 from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation, runs_elsewhere
 from registry.evaluation.verifying.verify import Verified
-from registry.identity import plain_value
 from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
@@ -85,7 +83,7 @@ def _remade(database: Database, row: Row[Any], execution: Execution, load: Load)
         question = _question(connection, row, execution, load)
         case = question.subject.load(connection, Parts())
     finding = question.study.run(case)
-    return (json.dumps(plain_value(asdict(finding)), ensure_ascii=False),
+    return (finding.dump(),
             str(question.subject.signature(case, question.digest)))
 
 

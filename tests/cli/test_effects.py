@@ -98,7 +98,7 @@ def test_ranks_of_few_items_are_doubted_wherever_they_are_shown(task, registry, 
     assert registry("best", "--dry-run").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1  # made before
-    assert registry("best", "--method", "holm").stderr.count("With 6 units no p-value can be below 0.03125") == 1
+    assert registry("best", "--method", "holm").stderr.count("smallest possible p-value with 6 units is 0.03125") == 1
     board = registry("board", "--ranks", "simultaneous", "--format", "table")
     assert board.stderr.count(doubt) == 1
     assert f"Simultaneous ranks: {doubt}" in " ".join(board.stdout.split())

@@ -89,7 +89,7 @@ def test_where_there_is_nothing_yet_the_next_step_is_told(registry, task):
     told = registry(exit_code=2).stderr.splitlines()
     assert len(told) == 3
     assert "`registry quick" in told[1]
-    assert registry("board", exit_code=3).stderr.endswith("; `registry quick GOLD SYSTEM...` needs none\n")
+    assert registry("board", exit_code=3).stderr.endswith("; `registry quick --gold GOLD SYSTEM...` needs none\n")
     task.write()
     assert "`registry run task/task.toml`" in registry(exit_code=2).stderr
     assert "`registry run task/task.toml`" in registry("board", exit_code=3).stderr

@@ -37,8 +37,8 @@ def test_every_board_of_the_past_is_printed_as_it_was_then_but_for_a_team_that_w
             assert "note: As it stood at 2" in found.stderr
             assert ("As it stood" in found.stdout) == ("md" in command)
             assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == [
-                "warning: then, labels/test: purged-1 was purged since the last comparison; `registry compare` brings "
-                "the board up to date"] * (step.what == "dogwood is purged")
+                "warning: then, labels/test: purged-1 was purged since the last comparison; run `registry "
+                "compare`"] * (step.what == "dogwood is purged")
 
 
 def test_a_board_that_is_declared_no_more_shows_no_earlier_state(lived):

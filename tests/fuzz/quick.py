@@ -1,12 +1,12 @@
-"""Fuzz what `registry quick` guesses for some minutes of processor time each, and print every failure.
+"""Fuzz how `registry quick` reads files for some minutes of processor time each, and print every failure.
 
 python -m tests.fuzz.quick                          # each layout of files for a minute
 python -m tests.fuzz.quick spans --minutes 10       # those whose name begins so, ten minutes for all together
 python -m tests.fuzz.quick 'spans doccano' --seed 7 --trial 1234
 
-One file of a layout is damaged, or all in the same way. What is guessed then has to become a task whose files are read
-and scored as its manifest says, without the guess: every answer is one to an item, every score a number or undefined.
-What is refused names a file and what to do. A guess of another format than that of the whole files is counted.
+One file of a layout is damaged, or all in the same way. What is read then has to become a task whose files are read
+and scored as its manifest says: every answer is one to an item, every score a number or undefined. What is refused
+names a file and what to do. Readings in another format than that of the whole files are counted.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from registry.errors import InputError, one_line
@@ -27,9 +28,9 @@ from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import scores_of_submission
-from registry.guessing.made import made
 from registry.items import by_key
 from registry.manifest import load_manifest
+from registry.quick.make import make
 from tests.fuzz.layouts import LAYOUTS
 from tests.fuzz.mutations import mutated
 from tests.fuzz.trial import Failure, at_most
@@ -41,9 +42,9 @@ LONGEST = 15_000  # characters of what is told in all
 
 def guessed(paths, asked, folder):
     """Guess, write the task into a folder, read and score it; gives its format and metric, and the scores."""
-    found = made(paths, asked)
-    if not found.told:
-        raise Failure("nothing is told of the guess")
+    found = make(paths, asked)
+    if not found.read_as:
+        raise Failure("nothing says how files are read")
     with found.folder.written(folder, "t") as manifest:
         task = resolve(load_manifest(manifest)[0], manifest)
         scores = {}
@@ -77,7 +78,8 @@ def trial(layout, folder, name=None):
         (folder / file).write_bytes(content)
     try:
         with at_most(SECONDS), warnings.catch_warnings(action="error"):
-            return guessed([folder / file for file in layout.given], layout.asked, folder / "task")[0], None
+            asked = replace(layout.asked, gold=str(folder / layout.gold)) if layout.gold else layout.asked
+            return guessed([folder / file for file in layout.given], asked, folder / "task")[0], None
     except InputError as error:
         _check_refusal(error, files, folder)
         return None, error

@@ -29,7 +29,7 @@ export function pageData(changes = {}) {
     score: [0.75, 0.5], printed: ["0.7500", "0.5000"], interval: "", ci_low: null, ci_high: null, late: false, kind: "primary",
     in_cluster: [1, 2], letters: "" };
   const pairs = { reach: null, difference: [0.25], ci_low: [0.03125], ci_high: null, p_value: [0.03125], p_adjusted: [0.0625],
-    n_discordant: [1], method: ["exact"], resolved: [true], note: [""], significant: "0" };
+    n_discordant: [1], method: ["exact"], resolved: [true], messages: [""], significant: "0" };
   const board = { task: "t", test_set: "test", track: null, facet: null, metric: "acc", signature: "s", title: "t/test",
     metric_label: "acc", decimals: 4, better: "higher", alpha: 0.05, confidence: 0.95, corrected: true, unit: "item", n: 2,
     columns: ["rank", "system", "score"], headings: { score: "acc" }, standings, numbers: {}, open: [1, 1], n_pairs: 1, pairs,

@@ -5,6 +5,7 @@ import pytest
 
 from registry.leaderboards.load import leaderboards
 from registry.leaderboards.stored import stored_boards
+from registry.messages import Messages
 from registry.reports.columns import PAIR_KEYS
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -25,6 +26,8 @@ def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, candidate,
     with Database(path).reading() as connection:
         boards = leaderboards(stored_boards(connection, [task])[task])
     pairs = [decision for board in boards for decision in board.decisions]
+    messages = keys.index("messages")
+    expected = [(*row[:messages], Messages.load(row[messages]), *row[messages + 1:]) for row in expected]
     assert [tuple(of.row[key] for key in keys) for of in pairs] == expected
     assert {tuple(of.row) for of in pairs} == {tuple(pairs[0].row)}
     assert set(pairs[0].row) == set(PAIR_KEYS)

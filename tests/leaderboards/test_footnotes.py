@@ -20,12 +20,12 @@ def test_decimals_are_those_of_the_metric_unless_the_task_says_otherwise():
 def test_scores_that_differ_behind_what_is_shown_are_told_of():
     board = replace(leaderboard("abcd", [26.123, 26.1191, 26.12, 20.0]), decimals=2)
     (told,) = board.footnotes
-    assert told.startswith("a, b, c: scores differ behind the digits")
+    assert told.startswith("a, b, c: scores differ only in digits that are not shown")
     assert replace(board, decimals=3).footnotes == ()
     ties = [replace(of, rank=1, score=26.12) for of in board.standings[:3]]
     assert replace(board, standings=(*ties, board.standings[3])).footnotes == ()
     several = replace(leaderboard("abcd", [26.123, 26.121, 20.001, 20.0]), decimals=2)
-    assert [told[:24] for told in several.footnotes] == ["4 systems are shown with"]
+    assert [told[:24] for told in several.footnotes] == ["4 systems: scores differ"]
 
 
 def test_a_remark_counts_in_all_items_where_a_board_has_some_of_them(registry, task, scored):

@@ -15,13 +15,13 @@ from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import scores_of_submission
-from registry.guessing.guess import Asked
-from registry.guessing.made import made
 from registry.identity import digest, short
 from registry.items import by_key
 from registry.manifest import load_manifest
 from registry.metrics import METRICS
 from registry.missing import MissingPolicy
+from registry.quick.make import make
+from registry.quick.plan import Asked
 from tests.conftest import ROOT
 
 FILE = Path(__file__).with_name("revisions.json")
@@ -34,8 +34,10 @@ def measured():
     """Return the revision and the digest of every metric, by its name."""
     given = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("parsing", "retrieval"):  # which have no manifest
-            with made([ROOT / "sample_data" / name], Asked()).folder.written(Path(folder) / name, name):
+        for name, gold, systems in (("parsing", "gold.conllu", "submissions"), ("retrieval", "qrels.txt", "runs")):
+            sample = ROOT / "sample_data" / name  # without a manifest
+            made = make([sample / systems], Asked(gold=str(sample / gold)))
+            with made.folder.written(Path(folder) / name, name):
                 pass
         folders = [ROOT / "sample_data", ROOT / "tests/fuzz/seeds", Path(folder)]
         for manifest in [path for each in folders for path in sorted(each.glob("*/task.toml"))]:

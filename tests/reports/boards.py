@@ -8,6 +8,7 @@ import numpy as np
 
 from registry.leaderboards.decisions import Decisions, PairDecision
 from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.messages import NO_MESSAGES
 from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name_group
 
@@ -43,7 +44,7 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         "score_a": scores[a], "score_b": scores[b], "significant": significant(a, b),
         "difference": (scores[a] or 0) - (scores[b] or 0),
         "ci_low": None, "ci_high": None, "p_value": 0.01, "p_adjusted": 0.04, "n_discordant": b - a, "method": "exact",
-        "resolved": True, "note": None, "same_team": False}) for a, b in combinations(range(len(names)), 2))
+        "resolved": True, "messages": NO_MESSAGES, "same_team": False}) for a, b in combinations(range(len(names)), 2))
     settings = SimpleNamespace(
         confidence=0.95, alpha=0.05, correction="holm", test="permutation", alternative="two-sided", unit="item",
         runs="fixed", resamples=1000, seed=1, n_items=100, n_units=100, n_systems=len(names),

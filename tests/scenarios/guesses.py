@@ -1,8 +1,8 @@
-"""Real layouts, stripped of their manifests: what `registry quick` guesses, and whether the board is the manifest's.
+"""Real layouts without their manifests: how `registry quick` reads them, and whether the board is the manifest's.
 
-`python -m tests.scenarios.guesses` prints the table for the sample tasks and the real ones. Each layout is guessed from
-its files, with what a user had to say where the files leave it open; then gold, answers, and the manifest's own metric
-and test give both boards, whose scores and p-values of all pairs are compared bit by bit.
+`python -m tests.scenarios.guesses` prints the table for the sample tasks and the real ones. Each layout is read from
+its files, with the gold named and an answer if the command asks a question; then gold, answers, and the manifest's own
+metric and test give both boards, whose scores and p-values of all pairs are compared bit by bit.
 """
 
 import sys
@@ -17,13 +17,13 @@ from registry.at_once import Kept, at_once
 from registry.cli.pipeline import bring_up
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
-from registry.guessing.guess import Asked, QuestionError
-from registry.guessing.made import made
 from registry.importers import Wide
 from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import load_manifest
 from registry.manifest.folder import toml
 from registry.parallel.execution import Execution
+from registry.quick.make import make
+from registry.quick.plan import Asked, QuestionError
 from registry.rendering.render import render
 from registry.rendering.table import Table
 from registry.store import catalog
@@ -32,7 +32,7 @@ from registry.store.log import Journal
 from tests.conftest import REAL_DATA, ROOT
 
 SAMPLES, MANIFESTS = ROOT / "sample_data", ROOT / "tests" / "real_data"
-KEYS = ("layout", "asks", "guess", "board", "is right")
+KEYS = ("layout", "asks", "read as", "board", "is right")
 
 
 @dataclass
@@ -40,7 +40,8 @@ class Layout:
     """Files as they lie, and the manifest that somebody wrote for them.
 
     Attributes:
-        files: The gold, and patterns of the systems' files, below `folder`.
+        gold: The file of the gold below `folder`; None: one table has all systems.
+        files: Patterns of the systems' files below `folder`.
         asks: What the question has to show where the files leave something open.
         told: What a user then answers.
         without: Files that are no submission.
@@ -48,6 +49,7 @@ class Layout:
 
     folder: Path
     manifest: Path | None
+    gold: str | None
     files: tuple
     told: Asked = field(default_factory=Asked)
     asks: str = ""
@@ -57,29 +59,32 @@ class Layout:
 
     @property
     def paths(self):
-        first, *others = self.files
-        return [self.folder / first, *(path for pattern in others for path in sorted(self.folder.glob(pattern))
-                                       if path.name not in self.without)]
+        return [path for pattern in self.files for path in sorted(self.folder.glob(pattern))
+                if path.name not in self.without]
+
+    def asked(self, told):
+        """The options of the command."""
+        return replace(told, gold=str(self.folder / self.gold)) if self.gold else told
 
 
-def real(name, *files, **more):
+def real(name, gold, *files, **more):
     manifest = MANIFESTS / f"{name}.toml"
     manifest = manifest if manifest.exists() else None
-    return Layout(REAL_DATA / name, manifest, files, **more)
+    return Layout(REAL_DATA / name, manifest, gold, files, **more)
 
 
-def sample(name, *files, **more):
-    return Layout(SAMPLES / name, SAMPLES / name / "task.toml", files, **more)
+def sample(name, gold, *files, **more):
+    return Layout(SAMPLES / name, SAMPLES / name / "task.toml", gold, files, **more)
 
 
 LAYOUTS = {
     "stance": sample("stance", "gold.tsv", "submissions/*"),
     "entities": sample("entities", "gold.conll", "submissions/*"),
     "relations": sample("relations", "gold.jsonl", "submissions/*", metric="f1"),
-    "collocations": sample("collocations", "candidates.csv", told=Asked(metric="SetP(best=100)"),
-                           asks="--metric 'SetP(best=100)'"),
-    "answers": sample("answers", "items.csv", "submissions/*", told=Asked(
-        "judged", {"drawn": "random"}, gold=str(SAMPLES / "answers" / "items.csv")),
+    "collocations": sample("collocations", None, "candidates.csv", told=Asked(
+        metric="SetP(best=100)", gold="collocation", item=("verb", "noun", "corpus")),
+                           asks="--item verb --item noun --item corpus --gold collocation --metric 'SetP(best=100)'"),
+    "answers": sample("answers", "items.csv", "submissions/*", told=Asked("judged", {"drawn": "random"}),
                       asks="--as judged --option drawn=random"),
     "translation": sample("translation", "reference.A.txt", "submissions/*"),
     "semeval2018-arc": real("semeval2018-arc", "truth.txt", "submissions/*.txt", without=("436419.txt",)),
@@ -89,11 +94,12 @@ LAYOUTS = {
     "conll2018": real("conll2018-fro_srcmf", "gold.conllu", "submissions/*", metric="LAS"),
     "wordalign enfr": real("wordalign", "gold/enfr.gold", "hypotheses/*.enfr.talp", test_set="enfr", metric="aer"),
     "wordalign roen": real("wordalign", "gold/roen.gold", "hypotheses/*.roen.talp", test_set="roen", metric="aer"),
-    "krennppv": real("krennppv", "KrennPPV.csv", told=Asked(
-        options={"gold": "is.colloc"}, metric="SetP(best=500, ties=random)"), asks="--option gold=is.colloc"),
-    "trec-adhoc8-ap": real("trec-adhoc8-ap", "adhoc8_ap.csv"),
-    "wordsim-rg": real("wordsim-rg", "noun_rg.csv", test_set="rg", metric="rho"),
-    "wordsim-mc": real("wordsim-rg", "noun_mc.csv", test_set="mc", metric="rho"),
+    "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
+        gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
+                     asks="--item PP --item verb --gold is.colloc"),
+    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv"),
+    "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
+    "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }
 
 
@@ -152,10 +158,10 @@ def compared(layout):
     """A row of the table, and whether all is as it should be."""
     question = ""
     try:
-        first = made(layout.paths, Asked())
+        first = make(layout.paths, layout.asked(Asked()))
     except QuestionError as error:
         question = error.excerpt
-        first = made(layout.paths, layout.told)
+        first = make(layout.paths, layout.asked(layout.told))
     asked_right = layout.asks in question if layout.asks else not question
     guessed = first.folder
     cluster = guessed.tables["test_set"][0].get("cluster")
@@ -176,7 +182,7 @@ def compared(layout):
             theirs, = declared_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})
     n = len(mine.standings)
-    return {"layout": "", "asks": layout.asks or "nothing", "guess": ", ".join(first.told[1:3]),
+    return {"layout": "", "asks": layout.asks or "nothing", "read as": first.read_as,
             "is right": asked_right and content(mine, names) == wanted,
             "board": f"{guessed.tables['test_set'][0]['format']}: {n} systems" + (
                 f" of {len(names)}" if n < len(names) else "") + (f", by {cluster}" if cluster else "")}

@@ -40,20 +40,21 @@ def unmarked(printed):
 def forgotten(printed):
     """What was printed of boards, with what is left of a purged team: its places, and who won of its pairs."""
     if not printed.startswith("["):
-        kept = re.sub(r"In all (\d+) pairs ", _without, printed) if PURGED in printed else printed
+        kept = re.sub(r"In all (\d+) pairs, ", _without, printed) if PURGED in printed else printed
         return kept.replace(PURGED, "purged-1")
     pairs = [dict(pair) for pair in json.loads(printed.replace(PURGED, "purged-1"))]
     for pair in pairs:
         if "purged-1" in (pair["system_a"], pair["system_b"]):
             pair |= dict.fromkeys(("difference", "ci_low", "ci_high", "p_value", "p_adjusted", "log10_p"))
-            pair |= {"n_discordant": 0, "note": "a team was purged"}
+            pair |= {"n_discordant": 0, "messages": [{
+                "code": "purged-team", "severity": "info", "parameters": {}, "text": "a team was purged"}]}
     return json.dumps(pairs, indent=2) + "\n"
 
 
 def _without(said):
     """What is said of all pairs, of those that are left without one system."""
     pairs = comb(round((1 + sqrt(1 + 8 * int(said[1]))) / 2) - 1, 2)
-    return f"In {'the one pair' if pairs == 1 else f'all {pairs} pairs'} without the purged team "
+    return f"In {'the one pair' if pairs == 1 else f'all {pairs} pairs'} without the purged team, "
 
 
 def answers(wrong, gold=GOLD):

@@ -23,7 +23,6 @@ from registry.significance import (
     Settings,
     StatisticMatrix,
 )
-from registry.significance.cautions.weak_null import SKEWED_FEW
 from registry.significance.exact.swaps import log_sign_tail
 from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
 from registry.significance.resampling import screening
@@ -132,7 +131,7 @@ def test_degenerate_input_has_a_defined_answer(name, edge, m, expected, alternat
     (found,) = test.run(m, [(0, 1)], Settings(alternative, resamples=300))
     if expected is not None:
         assert found.p_value == expected
-    assert found.note if math.isnan(found.p_value) else 0 < found.p_value <= 1
+    assert found.messages if math.isnan(found.p_value) else 0 < found.p_value <= 1
 
 
 def test_every_option_of_a_test_has_a_default():
@@ -215,9 +214,9 @@ def test_evidence_against_the_difference_is_told():
         (found,) = TESTS[name]().run(matrix(units), [(0, 1)], Settings())
         assert found.difference < 0 < found.favours
         assert found.p_value < 0.01
-        assert "favours the system with the worse score" in found.note
+        assert "worse-system-favoured" in found.messages.codes
     (found,) = Permutation().run(matrix(units), [(0, 1)], Settings())
-    assert (found.favours, found.note) == (-1, SKEWED_FEW)
+    assert (found.favours, found.messages.codes) == (-1, ("skewed-differences",))
 
 
 def test_berg_kirkpatricks_count_of_nothing():

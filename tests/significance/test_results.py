@@ -8,26 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.messages import NO_MESSAGES, Messages
 from registry.significance import PairResult
 from registry.significance.base import METHODS, NOT_DRAWN, PairResults, Tail, Tails
 
+ONE, OTHER = Messages.of("one-unit"), Messages.of("needs-items", least=4)
 numbers = st.floats(-2, 2) | st.just(math.nan)
 results = st.builds(
     PairResult, numbers, numbers, numbers, st.sampled_from(["exact", "ideal", "monte-carlo", "asymptotic"]),
     st.integers(0, 9), st.integers(0, 9), numbers, numbers, numbers, numbers, st.none() | st.integers(0, 99), numbers,
-    st.sampled_from([-1, 0, 1]), st.sampled_from(["", "one", "other"]))
+    st.sampled_from([-1, 0, 1]), st.sampled_from([NO_MESSAGES, ONE, OTHER]))
 tails = st.builds(Tail, st.floats(-800, 0), st.sampled_from(["exact", "monte-carlo"]), coins=st.integers(0, 1100),
-                  favours=numbers, note=st.sampled_from(["", "one", "other"]), resamples=st.none() | st.just(7))
+                  favours=numbers, messages=st.sampled_from([NO_MESSAGES, ONE, OTHER]),
+                  resamples=st.none() | st.just(7))
 
 
 def columns_of(single):
     """Columns of single results, made one by one."""
-    notes = ["", *sorted({of.note for of in single} - {""})]
-    coded = {"method": [METHODS.index(of.method) for of in single], "note": [notes.index(of.note) for of in single],
+    different = list(dict.fromkeys([NO_MESSAGES, *(of.messages for of in single)]))
+    coded = {"method": [METHODS.index(of.method) for of in single],
+             "messages": [different.index(of.messages) for of in single],
              "resamples": [NOT_DRAWN if of.resamples is None else of.resamples for of in single]}
-    whole = {"method": np.uint8, "note": np.int32, "resamples": np.int64, "n_units": np.int64, "favours": np.int8,
+    whole = {"method": np.uint8, "messages": np.int32, "resamples": np.int64, "n_units": np.int64, "favours": np.int8,
              "n_discordant": np.int64}
-    return PairResults(notes=tuple(notes), **{
+    return PairResults(different=tuple(different), **{
         of.name: np.array(coded.get(of.name, [getattr(one, of.name) for one in single]), whole.get(of.name, np.float64))
         for of in fields(PairResult)})
 
@@ -42,16 +46,16 @@ def test_columns_give_back_what_they_are_made_of(single):
 
 
 def test_results_that_differ_anywhere_are_not_equal():
-    one = PairResult(0.5, 0.25, math.log10(0.25), "exact", 9, 2, note="a")
+    one = PairResult(0.5, 0.25, math.log10(0.25), "exact", 9, 2, messages=ONE)
     for name, other in (("difference", 0.4), ("p_value", math.nan), ("method", "ideal"), ("n_discordant", 3),
-                        ("note", "b"), ("resamples", 7), ("ci_low", 0.0)):
+                        ("messages", OTHER), ("resamples", 7), ("ci_low", 0.0)):
         assert columns_of([one]) != columns_of([replace(one, **{name: other})])
     assert columns_of([one]) != columns_of([one, one])
     assert columns_of([one]) != [one]
 
 
-def test_notes_are_equal_by_what_they_say_not_by_their_number():
-    first, second = (PairResult(0.0, 1.0, 0.0, "exact", 1, 0, note=note) for note in "ab")
+def test_messages_are_equal_by_content_not_by_number():
+    first, second = (PairResult(0.0, 1.0, 0.0, "exact", 1, 0, messages=messages) for messages in (ONE, OTHER))
     assert columns_of([first, second])[::-1] == columns_of([second, first])
 
 

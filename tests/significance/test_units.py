@@ -11,7 +11,7 @@ from tests.advice_page import examples, metrics, typical
 from tests.significance.matrices import matrix
 
 OF_UNITS = [name for name, test in TESTS.items() if test.of_unit_scores]
-NOTE = "no unit in which the systems differ has a score of both"
+CODES = ("no-shared-scores",)
 
 
 def test_the_tests_of_unit_scores_say_so():
@@ -43,7 +43,7 @@ def precision(rows):
 
 def p_value(name, m):
     (found,) = TESTS[name]().run(m, [(0, 1)], Settings())
-    return found.p_value, found.note
+    return found.p_value, found.messages.codes
 
 
 @pytest.mark.parametrize("name", ["sign", "wilcoxon", "t"])
@@ -51,23 +51,23 @@ def test_p_is_undefined_where_what_differs_has_no_score(name):
     """A's 20 wrong answers are in units where B gives none; a swap of these has p = 2^-19, ties of the others none."""
     m = precision([[(1, 1), (1, 1)]] * 20 + [[(0, 1), (0, 0)]] * 20)
     assert p_value("permutation", m)[0] == 2.0**-19
-    p, note = p_value(name, m)
+    p, codes = p_value(name, m)
     assert math.isnan(p)
-    assert note == NOTE
+    assert codes == CODES
 
 
 @pytest.mark.parametrize("name", ["sign", "wilcoxon", "t"])
 def test_p_is_undefined_where_no_unit_has_both_scores(name):
     """As many right answers of as many, in different units: the scores are equal."""
-    p, note = p_value(name, precision([[(1, 1), (0, 0)], [(0, 0), (1, 1)], [(0, 1), (0, 0)], [(0, 0), (0, 1)]]))
+    p, codes = p_value(name, precision([[(1, 1), (0, 0)], [(0, 0), (1, 1)], [(0, 1), (0, 0)], [(0, 0), (0, 1)]]))
     assert math.isnan(p)
-    assert note == NOTE
+    assert codes == CODES
 
 
 @pytest.mark.parametrize("name", ["sign", "wilcoxon", "t"])
 def test_units_that_tie_have_a_p_of_1(name):
     """Half of the answers are right in every unit of either system, of which A gives more in the first."""
-    assert p_value(name, precision([[(2, 4), (1, 2)], [(1, 2), (1, 2)], [(0, 1), (0, 1)]])) == (1.0, "")
+    assert p_value(name, precision([[(2, 4), (1, 2)], [(1, 2), (1, 2)], [(0, 1), (0, 1)]])) == (1.0, ())
 
 
 @pytest.mark.parametrize("name", OF_UNITS)
@@ -82,7 +82,7 @@ def test_the_other_pairs_are_those_of_the_same_test_without_a_pair_that_is_undef
     pairs = list(itertools.combinations(range(4), 2))
     found = TESTS[name]().run(m, pairs, Settings())
     if name in ("sign", "wilcoxon", "t"):
-        assert [pair for pair, result in zip(pairs, found, strict=True) if result.note == NOTE] == [(0, 3)]
+        assert [pair for pair, result in zip(pairs, found, strict=True) if result.messages.codes == CODES] == [(0, 3)]
     for pair, result in zip(pairs, found, strict=True):
         if pair != (0, 3):
             (alone,) = TESTS[name]().run(m, [pair], Settings())

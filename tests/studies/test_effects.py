@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.effects import TOO_NARROW
 from registry.studies.effects import _doubts
 from tests.significance.effects.observed_effects import by_name
 from tests.significance.matrices import in_steps, matrix
@@ -36,4 +35,5 @@ def test_what_does_not_hold_of_skewed_differences_is_said(units, kind, margin, t
     (stats.expon, -2.0, True), (stats.expon, 0.0, False)])  # the long tail against the difference, and with it
 def test_intervals_of_standardized_differences_are_doubted_where_they_are_too_narrow(kind, shift, told):
     """By the delta method: exponential ones by 1 - d s + d^2 (k - 1) / 4 with s = 2, k = 9 and d = -1 or 1."""
-    assert (TOO_NARROW in by_name(board(kind, 400, shift))["standardized_difference"].note) == told
+    effect = by_name(board(kind, 400, shift))["standardized_difference"]
+    assert ("narrow-effect-interval" in effect.messages.codes) == told

@@ -3,10 +3,10 @@
     python -m tests.validity.hits [RUNS [NAME]]
 
 NAME is part of the names of the populations to print; all are without.
-The first table is of pairs of two systems, by rule of `cautions.weak_null`. A note is due if a row of docs/validity.md
-finds that `permutation` rejects more than 6 % at 5 %. The second table is of leaderboards, by all rules of
-`permutation`. The third is of two systems, if other shares of false alarms than `cautions.evidence.CHANCE` were
-tolerated.
+The first table is of pairs of two systems, by rule of `diagnostics.exchangeability`. A message is due if a row of
+docs/validity.md finds that `permutation` rejects more than 6 % at 5 %. The second table is of leaderboards, by all
+rules of `permutation`. The third is of two systems, if other shares of false alarms than
+`diagnostics.evidence.CHANCE` were tolerated.
 """
 
 import sys
@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 
 from registry.significance import Permutation, Settings
-from registry.significance.cautions.evidence import SystemPairs, board_warnings
-from registry.significance.cautions.weak_null import asymmetric, mixed, skewed
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import asymmetric, mixed, skewed
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
 from tests.validity.populations import (
     counts,
@@ -114,12 +114,12 @@ def failing(systems):
 
 
 def shares(population, runs):
-    """The share of test sets that each caution is told of."""
+    """The share of test sets that each warning is told of."""
     rng, found = np.random.default_rng(1), np.zeros((3, 0))
     for _ in range(runs // BATCH):
         sample = population.sample(rng, BATCH)
         pairs = SystemPairs(sample.matrix.by_unit, *np.array(sample.pairs()).T)
-        told = [sum((of.noted for of in rule(pairs)), np.zeros(BATCH, dtype=bool))
+        told = [sum((of.has_evidence for of in rule(pairs)), np.zeros(BATCH, dtype=bool))
                 for rule in (mixed, skewed, asymmetric)]
         found = np.append(found, told, axis=1)
     return found.mean(axis=1)
@@ -132,7 +132,8 @@ def warned(population, runs):
         sample = population.sample(rng, BATCH)
         for run in range(BATCH):
             board = sample.matrix.of_systems(range(run * sample.systems, (run + 1) * sample.systems)).by_unit
-            has_warning.append(bool(board_warnings(PERMUTATION.cautions(SystemPairs.every(board)), sample.systems)))
+            warnings = PERMUTATION.pair_warnings(SystemPairs.every(board))
+            has_warning.append(bool(board_warnings(warnings, sample.systems)))
         results = PERMUTATION.run(sample.matrix, sample.pairs(), Settings(resamples=999, seed=1))
         rejects += (results.p_value <= 0.05).tolist()
     return np.array(has_warning), np.array(rejects)
@@ -146,7 +147,7 @@ def curve(population, runs):
         if run % BATCH == 0:
             sample = population.sample(rng, BATCH)
         board = sample.matrix.of_systems(range(run % BATCH * 2, run % BATCH * 2 + 2)).by_unit
-        scores = [of.scores[0] for of in PERMUTATION.cautions(SystemPairs.every(board)) if of.where[0]]
+        scores = [of.scores[0] for of in PERMUTATION.pair_warnings(SystemPairs.every(board)) if of.where[0]]
         reached.append(max(scores, default=0) >= bars)
     return np.mean(reached, axis=0)
 

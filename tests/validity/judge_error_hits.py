@@ -10,8 +10,8 @@ import sys
 import numpy as np
 
 from registry.significance import PredictionPowered
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.judges import rare_errors
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.judges import rare_errors
 from tests.validity.examinations import ALPHA, CoversScore, PValues
 from tests.validity.judged_rows import judged_items
 

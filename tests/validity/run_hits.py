@@ -1,4 +1,4 @@
-"""Of how many test sets the cautions of random runs are told, and how often tests of these runs reject at 5 %.
+"""Of how many test sets have warnings of random runs, and how often tests of these runs reject at 5 %.
 
     python -m tests.validity.run_hits [RUNS]
 
@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.cautions.evidence import SystemPairs
-from registry.significance.cautions.unlike_samples import outlying_runs, uneven_runs
+from registry.significance.diagnostics.evidence import SystemPairs
+from registry.significance.diagnostics.samples import outlying_runs, uneven_runs
 from tests.validity.examinations import ALPHA, HERE
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 
@@ -31,18 +31,18 @@ def board(*scores):
 
 
 def uneven(rng, n, m, deviation, runs):
-    """How often whole runs swapped reject, `crossed` rejects, and the caution is told; n runs deviate so much."""
+    """How often whole runs swapped reject, `crossed` rejects, and the warning is told; n runs deviate so much."""
     matrix = board(*(scores for _ in range(runs) for scores in (
         deviation * rng.standard_normal(n), rng.standard_normal(m))))
     a = 2 * np.arange(runs)
     pairs = [(int(first), int(first) + 1) for first in a]
-    told = np.any([caution.where for caution in uneven_runs(SystemPairs(matrix, a, a + 1))], axis=0)
+    told = np.any([warning.where for warning in uneven_runs(SystemPairs(matrix, a, a + 1))], axis=0)
     return [np.mean(Permutation().run(matrix, pairs, SETTINGS).p_value <= ALPHA),
             np.mean(Crossed(over="runs").run(matrix, pairs, SETTINGS).p_value <= ALPHA), told.mean()]
 
 
 def failing(rng, n, share, depth, runs):
-    """How often `crossed` rejects the first of four systems and the last, and how often the caution is told.
+    """How often `crossed` rejects the first of four systems and the last, and how often the warning is told.
 
     It is told of all boards, and of those on which some run has failed.
     """

@@ -2,7 +2,7 @@
 
     python -m tests.validity.uneven_units [RUNS]
 
-The rule of `registry.significance.assumptions` warns of the recentred bootstrap below `FEW_EVEN` of these.
+The rule of `registry.significance.diagnostics.assumptions` warns of the recentred bootstrap below `FEW_EVEN` of these.
 """
 
 import sys
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from registry.significance import Bootstrap, Permutation
-from registry.significance.cautions.weak_null import even_units
+from registry.significance.diagnostics.exchangeability import even_units
 from tests.validity.examinations import ALPHA, PValues
 from tests.validity.few_clusters import opposed_in_clusters, right_in_clusters, zipf
 from tests.validity.row import BATCH

@@ -1,8 +1,8 @@
 """Rows of equal scores without exchangeability, and of few clusters: which test holds its level there.
 
 The sizes of plain swaps are those of `theory.misjudged_error`, and of a skewness gamma an excess of 0.247 gamma^2 / n
-(`registry.significance.cautions.weak_null`). A p-value of G swapped clusters is a multiple of 2^(1 - G): with 6 of
-them 5 % is 3.1 %. Where a band allows more than the level, that is what the test does there, and docs/validity.md
+(`registry.significance.diagnostics.exchangeability`). A p-value of G swapped clusters is a multiple of 2^(1 - G): with
+6 of them 5 % is 3.1 %. Where a band allows more than the level, that is what the test does there, and docs/validity.md
 says so.
 """
 

@@ -28,7 +28,7 @@ def where_to_look(error: Exception) -> str:
     if isinstance(error, NoRegistryError):
         found = found_manifest(Path())
         return f"here `registry run {shlex.quote(str(found))}` does" if found else (
-            "`registry quick GOLD SYSTEM...` needs none")
+            "`registry quick --gold GOLD SYSTEM...` needs none")
     if not isinstance(error, UnknownNameError) or len(error.known) <= MOST_LISTED:
         return ""
     listed = LISTED.get(error.kind.partition(" of ")[0])
@@ -64,5 +64,5 @@ def _missing(parameter: Any) -> str:
     if parameter.name == "manifest":
         found = found_manifest(Path())
         return f"Here is {shlex.quote(str(found))}." if found else (
-            "`registry new TASK --from GOLD SYSTEM...` writes one; docs/manifest.md says what it may hold.")
+            "`registry new TASK --gold GOLD SYSTEM...` writes one; docs/manifest.md says what it may hold.")
     return f"`{LISTED[parameter.name]}` says what there is." if parameter.name in LISTED else ""

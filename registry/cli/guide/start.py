@@ -20,8 +20,8 @@ def first_steps(database: Path) -> list[str]:
                 "tasks` its tasks", more]
     if (manifest := found_manifest(Path())) is not None:
         return [f"next: `registry run {shlex.quote(str(manifest))}` evaluates the task of this manifest", more]
-    return ["next: `registry quick GOLD SYSTEM...` prints the leaderboard of files as they are, `registry new TASK "
-            "--from GOLD SYSTEM...` writes a manifest of them for `registry run`", more]
+    return ["next: `registry quick --gold GOLD SYSTEM...` prints the leaderboard of files as they are, `registry "
+            "new TASK --gold GOLD SYSTEM...` writes a manifest of them for `registry run`", more]
 
 
 def found_manifest(folder: Path) -> Path | None:

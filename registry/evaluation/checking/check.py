@@ -133,7 +133,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
             if not checked.exit_code:
                 request = declared_request(ingest.row, execution=execution)
                 vetted = vet(session.connection, ingest.row, request)
-                checked.warnings += vetted.warnings
+                checked.warnings += map(str, vetted.warnings)
                 for refusal in vetted.refusals:
                     checked.refuse(refusal)
                 checked.plan = None if vetted.refusals else plan(session.connection, vetted, request)

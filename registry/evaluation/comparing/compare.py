@@ -24,6 +24,7 @@ from registry.evaluation.comparing.vetting import Vetted, VettedBoard, vet
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, short
 from registry.manifest import Significance
+from registry.messages import BoardWarning
 from registry.plugins import versions
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, rank
@@ -55,7 +56,7 @@ class Compared:
     pairs_found: int = 0
     drawn: bool = False
     shared: bool = False
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[BoardWarning] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -241,7 +242,7 @@ class Comparing:
             "signature": signature, "run_id": self.of.journal.run_id(self.of.connection), "created_at": now(),
             "runs": settings.runs, "request": canonical_json(
                 key.asked(request) | {"intervals": intervals.said}
-                | ({"chance_notes": notes} if (notes := self.of.chance_notes) else {}))}])
+                | ({"chance_codes": codes} if (codes := self.of.chance_codes) else {}))}])
         self.of.journal.event(self.of.connection, "compare", key.task.slug, signature=signature, digest=digest,
                               late=[member.submission_id for member in board.members if member.late])
         return int(catalog.get(self.of.connection, ComparisonRow, digest=digest).comparison_id)

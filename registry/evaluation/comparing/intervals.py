@@ -14,6 +14,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.evaluation.comparing.pair_results import BoardResults
+from registry.messages import Message
 from registry.significance import Crossed, Matrix, PredictionPowered
 from registry.significance.intervals import ClosedForm, over_items, refusal
 from registry.store import comparisons, models
@@ -56,7 +57,7 @@ class BoardIntervals:
         if self._lacks_own and self._is_judged:
             scores = {"scores": ["judged"]}
         elif self._lacks_own and self._refusal:
-            scores = {"no_scores": self._refusal}
+            scores = {"no_scores": self._refusal.stored()}
         elif self._lacks_own:
             scores = {"scores": list(self._closed.score_methods)}
             scores |= {"n_skewed": n} if (n := self._closed.n_skewed()) else {}
@@ -65,7 +66,7 @@ class BoardIntervals:
         if self.of.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
-            return scores | {"no_differences": self._refusal}
+            return scores | {"no_differences": self._refusal.stored()}
         methods = self._closed.difference_methods
         counted = {"quantile": self._closed.quantile} if "bonett-price" in methods else {}
         contrary = {"n_contrary": n} if (n := self._n_contrary()) else {}
@@ -104,7 +105,7 @@ class BoardIntervals:
         return self.of.test.over if isinstance(self.of.test, Crossed) else "runs"
 
     @cached_property
-    def _refusal(self) -> str | None:
+    def _refusal(self) -> Message | None:
         return refusal(self._matrix, self._over)
 
     @cached_property

@@ -22,7 +22,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import PairTest
 from registry.significance.base import METHODS, Alternative, PairResults
-from registry.significance.cautions.evidence import SystemPairs, chance_notes
+from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.store import comparisons, models
 from registry.store.catalog import PairRequestRow
 from registry.store.log import Journal, scored_by
@@ -126,10 +126,10 @@ class BoardResults:
                 yield alternative, of_kind
 
     @property
-    def chance_notes(self) -> list[str]:
-        """Notes of pairs that are no warning about the board, because so many systems explain them by chance."""
+    def chance_codes(self) -> list[str]:
+        """Codes of pairs' messages that are no warning about the board, as so many systems explain them by chance."""
         pairs = SystemPairs.every(self.board.matrix.by_unit)
-        return chance_notes(self.test.cautions(pairs), len(self.board.members)) if len(pairs.a) else []
+        return chance_codes(self.test.pair_warnings(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:
@@ -180,6 +180,7 @@ def _columns(tested: PairResults) -> dict[str, Any]:
     """Results as the database keeps them."""
     numbers = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units", "n_discordant",
                "statistic", "favours")
+    messages = Coded(tested.messages, [some.dump() for some in tested.different])
     return {name: getattr(tested, name) for name in numbers} | {
-        "method": Coded(tested.method, METHODS), "note": Coded(tested.note, tested.notes),
+        "method": Coded(tested.method, METHODS), "messages": messages,
         "resamples": np.ma.masked_less(tested.resamples, 0)}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.errors import InputError, counted, together
+from registry.errors import InputError, together
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, clusters_of, load
 from registry.evaluation.comparing.by_response import by_response
@@ -19,6 +20,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
+from registry.messages import BoardWarning, Message
 from registry.metrics import ConfusionMetric, JudgedMean, Mean
 from registry.significance import (
     CORRECTIONS,
@@ -31,11 +33,11 @@ from registry.significance import (
     Sign,
     Wilcoxon,
 )
-from registry.significance.assumptions import is_categorical, misuses
-from registry.significance.cautions.evidence import SystemPairs, board_warnings
-from registry.significance.cautions.judges import favoured, judged_items, rare_errors
-from registry.significance.cautions.scales import describe_scales
-from registry.significance.cautions.weak_null import even_units
+from registry.significance.diagnostics.assumptions import is_categorical, misuses
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import even_units
+from registry.significance.diagnostics.judges import favoured, judged_items, rare_errors
+from registry.significance.diagnostics.samples import mixed_scales
 from registry.significance.effects import measure_design_effects
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
@@ -74,7 +76,7 @@ class Vetted:
 
     boards: list[VettedBoard] = field(default_factory=list)
     refusals: list[InputError] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[BoardWarning] = field(default_factory=list)
 
     def require(self) -> None:
         """Raise what speaks against testing, of all boards at once."""
@@ -104,13 +106,13 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
             continue
         try:
             if (board := tested_board(connection, key, request)) is None:
-                vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
+                vetted.warnings.append(BoardWarning(key.name, Message("empty-board")))
                 continue
             size = sum(array.nbytes for array in (board.matrix.statistics, *(board.matrix.runs or ())))
             if size <= room:
                 of.loaded = board
                 room -= size
-            vetted.warnings += [f"{key.name}: {warning}" for warning in (
+            vetted.warnings += [BoardWarning(key.name, warning) for warning in (
                 *_of_clustered_items(connection, board, request), *_warnings(board, request))]
         except InputError as error:
             vetted.refusals.append(InputError(error.message, path=error.path, category="board"))
@@ -124,7 +126,7 @@ def tested_board(connection: Connection, key: BoardKey, request: Request) -> Boa
     return by_response(connection, board) if board and unit == "response" else board
 
 
-def _warnings(board: Board, request: Request) -> list[str]:
+def _warnings(board: Board, request: Request) -> list[Message]:
     """What the assumptions of the test do not cover."""
     n = len(board.members)
     settings, matrix = board.key.request(request).significance, board.matrix.by_unit
@@ -142,35 +144,30 @@ def _warnings(board: Board, request: Request) -> list[str]:
             *_of_judged(board, test), *_of_rounding(board), *_of_scales(board), *_of_given_classes(board)]
 
 
-def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[str]:
+def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
     """Warn if items or responses of declared clusters are tested one by one; of items, report the design effect."""
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:
         return
-    clusters, factor = clusters_of(connection, board, attribute), ""
+    clusters = clusters_of(connection, board, attribute)
+    parameters: dict[str, Any] = {"unit": unit, "attribute": attribute, "clusters": int(clusters.max()) + 1}
     if unit == "item":
         effects = measure_design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
         if len(known := effects[~np.isnan(effects)]):
-            factor = (f"; by {attribute} the variance of a difference is {np.median(known):.2g} times as large (median "
-                      f"of {counted(len(known), 'pair')}, at most {known.max():.2g})")
-    n_clusters = int(clusters.max()) + 1
-    remedy = (f'take unit = "cluster" (--unit cluster) to test {n_clusters} clusters' if n_clusters > 1 else
-              f"all are of one {attribute}, so nothing here tells of others")
-    yield (f'{unit}s of one {attribute} are tested as if they were independent, because unit = "{unit}"{factor}; '
-           f"{remedy}")
+            parameters |= {"factor": float(np.median(known)), "largest": float(known.max()), "pairs_known": len(known)}
+    yield Message("clustered-units", parameters)
 
 
-def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[str]:
+def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[Message]:
     """Warn of corrections by resamples whose standard errors stay the same, where the largest of many is decisive."""
     if CORRECTIONS[settings.correction].function is None and isinstance(test, Bootstrap):
         units = even_units(matrix)
         if pairs > 1 and (wrong := estimate_resampling_error(units, pairs, settings.alpha)) > 1.2 * settings.alpha:
-            yield (f"{settings.correction} over resamples takes standard errors for known: with {units:.0f} units some "
-                   f"of {pairs:,} pairs of equal systems differ in {100 * wrong:.0f} % or more; take permutation, or "
-                   "holm")
+            yield Message("known-errors", {"correction": settings.correction, "units": float(units), "pairs": pairs,
+                                           "percent": 100 * wrong})
 
 
-def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[str]:
+def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[Message]:
     """Warn of Shaffer's correction of hypotheses of which two can be true and the third is not.
 
     Each of two systems may be as likely to win a unit as to lose it against a third one, and one of the two win most
@@ -179,38 +176,34 @@ def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[str
     """
     of_ranks = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
     if correction == "shaffer" and (of_ranks or isinstance(test, Fisher)):
-        yield (f"Shaffer's correction takes for granted that A = C where A = B and B = C, which what {test.name} tests "
-               "need not obey: take holm")
+        yield Message("shaffer-not-transitive", {"test": test.name})
 
 
-def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
+def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[Message]:
     """Say what results do not cover where systems have several runs that are taken as they are."""
     several = sum(len(scores) > 1 for scores in board.run_scores)
     if several and settings.runs == "fixed":
-        yield (f"{counted(several, 'system has', 'systems have')} several runs, and results will hold for these very "
-               'runs (runs = "fixed"): another training may come out otherwise. Two runs or more of every system can '
-               "be tested by --runs random --test crossed")
+        yield Message("fixed-runs", {"systems": several})
 
 
-def _of_rounding(board: Board) -> Iterator[str]:
+def _of_rounding(board: Board) -> Iterator[Message]:
     """Warn of ties that only rounding makes."""
     if board.rounded_ties:
-        yield (f"in {counted(board.rounded_ties, 'item')} different scores of two systems count as equal, because "
-               f"scores are rounded to {board.matrix.rounding:.0e} so that their sums are exact")
+        yield Message("rounded-ties", {"items": board.rounded_ties, "rounding": float(board.matrix.rounding)})
 
 
 def _called(member: Member) -> str:
     return member.system if member.team == member.system else f"{member.team}/{member.system}"
 
 
-def _of_scales(board: Board) -> Iterator[str]:
+def _of_scales(board: Board) -> Iterator[Message]:
     """Warn of scores in percent next to fractions."""
     if isinstance(board.metric.original, Mean) and (
-            told := describe_scales(list(map(_called, board.members)), board.scores.tolist())) is not None:
-        yield told
+            warning := mixed_scales(list(map(_called, board.members)), board.scores.tolist())) is not None:
+        yield warning
 
 
-def _of_given_classes(board: Board) -> Iterator[str]:
+def _of_given_classes(board: Board) -> Iterator[Message]:
     """Warn of classes that only a system has, if the metric averages over them for that system alone."""
     metric = board.metric.original
     if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
@@ -219,12 +212,10 @@ def _of_given_classes(board: Board) -> Iterator[str]:
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
     for member, n in zip(board.members, ((predicted > 0) & (gold == 0)).sum(axis=1).tolist(), strict=True):
         if n:
-            yield (f"{_called(member)} gives {counted(n, 'class', 'classes')} that the gold does not have, over which "
-                   f"{metric.title} averages for it and not for other systems; rename the labels, or name the classes "
-                   "that count by the metric's option labels")
+            yield Message("extra-classes", {"system": _called(member), "classes": n, "metric": metric.title})
 
 
-def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
+def _of_judged(board: Board, test: PairTest | None) -> Iterator[Message]:
     """Say where people looked at few items; refuse what cannot do with different items of some systems than of others.
 
     A swap gives either system about half of what people said of both, as if they had looked at equally many items.
@@ -241,7 +232,6 @@ def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
                          "would find differences where there are none: take bootstrap or prediction-powered")
     few = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
     if (least := int(looked.sum(axis=0).min())) < few:
-        yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {few} p-values are "
-               "too small and intervals too narrow")
+        yield Message("few-judged-items", {"items": least, "least": few})
     pairs = SystemPairs.every(board.matrix.by_unit)
     yield from board_warnings((favoured(pairs), rare_errors(pairs)), len(board.members))

@@ -15,14 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
 from registry.arrays import Floats
+from registry.column_names import USUAL, usual_form
 from registry.columns import JoinedColumns
 from registry.errors import Category, InputError, counted, listed, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item, Keyed
+from registry.messages import Message
 from registry.metrics import Metric
 from registry.metrics.texts import ReferenceMetric, count_tokenized, is_tokenized
 from registry.missing import MissingPolicy
@@ -39,19 +42,19 @@ class Remark:
 
     Attributes:
         category: A word that programs can rely on.
-        told: A sentence without its subject.
+        message: The message.
         advice: What to do about it; may be empty.
         line: Of the file, if known.
     """
 
     category: Category
-    told: str
+    message: Message
     advice: str = ""
     line: int | None = None
 
     def error(self, path: str) -> InputError:
         """Return the remark on the file at `path`."""
-        return InputError("; ".join(filter(None, (self.told, self.advice))), path=path, line=self.line,
+        return InputError("; ".join(filter(None, (str(self.message), self.advice))), path=path, line=self.line,
                           category=self.category)
 
 
@@ -87,9 +90,10 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if (form := _find_other_normal_form(document, items, reader)) is not None:
         yield form
     if joined.n_missing:
-        yield Remark("missing", missing.describe_missing(joined.n_missing, len(items)))
+        parameters = {"n": joined.n_missing, "items": len(items), "policy": missing.value}
+        yield Remark("missing", Message("missing-answers", parameters))
     if differing:
-        yield Remark("text", f"{counted(differing, 'item has', 'items have')} tokens that differ from the gold's")
+        yield Remark("text", Message("other-tokens", {"items": differing}))
     if (header := find_header(answers, reader)) is not None:
         yield _describe_header(header, header.value, reader)
     if (ranks := _find_contradicted_ranks(document, reader)) is not None:
@@ -97,7 +101,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := _find_strange_names(items, answers, reader)) is not None:
-        remark = Remark("label", strange.told, strange.advice)
+        remark = Remark("label", strange.message, strange.advice)
         if strange.are_all and reader.unknown == "reject":
             raise remark.error(document.path)
         yield remark
@@ -106,7 +110,8 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if (order := find_displaced_rows(items, joined, reader)) is not None:
         yield Remark("order", order, "rows have to be in the order of the gold's items")
     if len(items) >= FEW and (copied := _find_copied_part(items, joined, reader)) is not None:
-        yield Remark("gold", f"has {copied} for each of {counted(len(items), 'item')}", "is it a system's output?")
+        copy = Message("copied-gold", {"part": copied, "items": len(items)})
+        yield Remark("gold", copy, "is it a system's output?")
 
 
 def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
@@ -114,22 +119,22 @@ def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
-            yield Remark("copy", f"has the same bytes as {same}", "is it a run of its own?").error(document.path)
+            yield InputError(f"has the same bytes as {same}; is it a run of its own?", path=document.path,
+                             category="copy")
 
 
 def describe_copy(other: str) -> Remark:
     """Return the remark that a submission has the same answers as another system's submission `other`."""
-    return Remark("copy", f"has the same answers as {other}, another system")
+    return Remark("copy", Message("copied-answers", {"other": other}))
 
 
-def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> str | None:
+def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Message | None:
     """Describe texts that are tokenized although the gold's are not."""
     texts = answers.values.tolist()
     if not is_tokenized(texts) or is_tokenized([text for item in items for text in item.gold.values()]):
         return None
     sentences, tokenized = count_tokenized(texts)
-    return (f"{tokenized} of {sentences} sentences have a blank before the full stop, as tokenized text has, and the "
-            "gold's have none")
+    return Message("tokenized-text", {"tokenized": tokenized, "sentences": sentences})
 
 
 def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> str | None:
@@ -140,17 +145,10 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
         parts = same if parts is None else [part for part in parts if part in same]
         if not parts:
             return None
-    return {"gold": "the gold's own answer", "source": "the source's text"}.get(
-        parts[0], f"the text of reference {parts[0]!r}") if parts else None
+    return parts[0] if parts else None
 
 
 _FEW_LINES = 3  # of fewer nothing can be told about a header
-COLUMN_NAMES = frozenset((  # what people call columns
-    "answer", "category", "class", "doc", "docid", "doc_id", "document", "gold", "id", "ids", "item", "items", "key",
-    "label", "labels", "name", "no", "nr", "number", "pred", "prediction", "predictions", "predicted", "qid",
-    "question", "response", "sent_id", "sentence", "stance", "tag", "target", "text", "truth", "tweet", "type", "uid",
-    "value", "y", "y_pred", "y_true",
-))
 
 
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
@@ -164,7 +162,7 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     first = entries[0]
     if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # mostly one of the next
         return None
-    is_column = {first.key.casefold().strip("# "), _label(first).casefold()} & COLUMN_NAMES
+    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if is_column or is_unlike else None
 
@@ -179,7 +177,7 @@ def header_options(first: Item | Answer, reader: Reader) -> str:
 
 
 def _describe_header(first: Item | Answer, label: str, reader: Reader) -> Remark:
-    return Remark("header", f"its first line ({first.key!r}, {label!r}) looks like a header, but counts as an item",
+    return Remark("header", Message("header-as-item", {"key": first.key, "label": label}),
                   f"set {header_options(first, reader)}, or take the line out", first.line)
 
 
@@ -202,10 +200,10 @@ def _find_other_normal_form(document: Document, items: Sequence[Item], reader: R
         document.made[key] = [] if _is_nfc(document.text()) else [
             number for number, line in document.lines() if not _is_nfc(line)]
     lines = document.made[key]
-    if not lines or not all(_is_nfc(canonical_json(reader.content(item.gold))) for item in items):
+    if not lines or not all(_is_nfc(item.key) and _is_nfc(canonical_json(reader.content(item.gold)))
+                            for item in items):
         return None
-    return Remark("encoding", f"{counted(len(lines), 'line is', 'lines are')} not in Unicode normal form NFC, as the "
-                  "gold is: what looks the same there differs; write the file in NFC", line=lines[0])
+    return Remark("encoding", Message("not-normalized", {"lines": len(lines)}), line=lines[0])
 
 
 def _is_nfc(text: str) -> bool:
@@ -217,7 +215,7 @@ _FEW_TIES = 0.01  # the share of neighbours in reverse order that is no fault: s
 _MOST_LINES = 2**14  # of a run that are read for its ranks
 
 
-def _find_contradicted_ranks(document: Document, reader: Reader) -> str | None:
+def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | None:
     """Describe how the scores of a run order documents otherwise than its ranks; only scores count, as in trec_eval."""
     if not isinstance(reader, Trec) or reader.syntax != "delimited" or "rank" not in reader.run:
         return None
@@ -235,12 +233,11 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> str | None:
     ties = [earlier[2] < later[2] for earlier, later in steps if earlier[1] == later[1]]
     reversed_ties = sum(ties)  # equal scores are in the reverse order of names, as in trec_eval
     if n >= _FEW_STEPS and not rises and not falls:
-        return "all documents of a query have the same score, though their ranks differ"
+        return Message("equal-scores-of-ranks")
     if n >= _FEW_STEPS and 2 * rises > n:
-        return f"its scores rise from rank to rank, in {rises} of {n} places, so that its last documents count as first"
+        return Message("reversed-ranks", {"rises": rises, "places": n})
     if reversed_ties > _FEW_TIES * n:
-        return (f"the next rank has the same score in {len(ties)} of {n} places, and its document counts first in "
-                f"{reversed_ties} of them, as equal scores are in the reverse order of the documents' names")
+        return Message("tied-ranks", {"ties": len(ties), "places": n, "reversed": reversed_ties})
     return None
 
 
@@ -250,7 +247,7 @@ _CHANCE = 2  # standard errors
 _RECODED = 0.9  # the share of rows whose label follows from the gold's, in a file with other codes
 
 
-def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> str | None:
+def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> Message | None:
     """Describe how numbered rows of labels do not seem to be in the order of the gold's items.
 
     Labels of a file that is shifted by a row agree with the neighbouring items far more often than with their own. In
@@ -259,14 +256,10 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
     if not isinstance(reader, Labels) or reader.item or not joined.is_numeric or len(items) < _FEW_ROWS:
         return None
     gold, given = joined.coded(item.gold for item in items), joined.values
-    for by, where in ((1, "after"), (-1, "before")):
+    for by, side in ((1, "after"), (-1, "before")):
         if _agrees_with_neighbours(gold, given, by):
-            seen = f"its labels agree with the items {where} theirs far more often than with their own"
-            if _is_recoded(gold, given):
-                return (f"{seen}, and each label stands for another one of the gold's in most items: the labels may be "
-                        "coded otherwise, or the rows shifted")
-            return f"{seen}, as if a row {'were lacking' if by > 0 else 'had been added'} at the start"
-    return "its labels agree with the gold's no more than they would by chance" if _is_chance(gold, given) else None
+            return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, given)})
+    return Message("unordered-rows") if _is_chance(gold, given) else None
 
 
 def _agrees_with_neighbours(gold: Floats, given: Floats, by: int) -> bool:
@@ -309,6 +302,7 @@ def _is_chance(gold: Floats, given: Floats) -> bool:
 
 
 _SHOWN = 5  # names in a message
+_RENAMED = 20  # names in a remedy, which is copied as a whole
 _FEW_NAMES = 10  # answers with a name; if more have a new name, and about as many lack an old one, they are the same
 
 
@@ -334,26 +328,30 @@ class _StrangeNames:
         return not self.given.keys() & self.gold.keys()
 
     @property
-    def told(self) -> str:
+    def message(self) -> Message:
         """Return the names, and the names that they may stand for."""
         name, n, total = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = listed(
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
+        parameters: dict[str, Any] = {"kind": name, "n": n, "answers": total, "names": shown}
         if self.are_all:
             gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
-            return f"no {name} is one of the gold's, which are {listed(list(map(repr, gold)), _SHOWN)}: {shown}"
-        return f"{n} of {total} {name}s {'is' if n == 1 else 'are'} unknown to the gold: {shown}"
+            parameters["gold"] = listed(list(map(repr, gold)), _SHOWN)
+        return Message("unknown-names", parameters)
 
     @property
     def advice(self) -> str:
         """Return what to do about them."""
-        likely = self.likely
-        if likely and all(old.casefold() == new.casefold() for old, new in likely.items()):
-            advice = "if they are the same, set the submission's option fold_case = true"
+        likely = self.likely or {next(iter(self.strange)): "..."}
+        others = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
+        pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in others.items()][:_RENAMED]
+        fold = "fold_case = true" * (len(others) < len(likely))
+        if not others:
+            advice = f"if they are the same, set the submission's option {fold}"
         else:
-            pairs = list(likely.items())[:_SHOWN] or [(next(iter(self.strange)), "...")]
-            table = ", ".join(f"{_toml_key(old)} = {canonical_json(new)}" for old, new in pairs)
-            advice = f"if they are the gold's, called otherwise, set the submission's option rename = {{ {table} }}"
+            options = f"options {fold} and" if fold else "option"
+            advice = (f"if they are the gold's, called otherwise, set the submission's {options} "
+                      f"rename = {{ {', '.join(pairs)} }}")
         return advice + (', else unknown = "accept"' if self.are_all else "")
 
     @cached_property

@@ -109,7 +109,8 @@ def add_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Re
     runs = [file.joined for file in files]
     ingest.parsed.keep_answers(scoring_id, runs)
     ingest.ledger.add_rows(models.remark, [
-        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "code": remark.message.code,
+         "parameters": canonical_json(remark.message.parameters)}
         for replicate, file in enumerate(files) for remark in file.remarks])
     if type(reader).answer_set is Reader.answer_set and reader.gives != "label":
         return  # labels are their own answers, others have none

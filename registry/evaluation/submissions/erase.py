@@ -16,13 +16,14 @@ from registry.families import FAMILIES
 from registry.identity import canonical_json
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
+from registry.messages import Messages
 from registry.store import catalog, models, sources
 from registry.store.rows import insert, next_id
 from registry.submission_fields import SUBMISSION_FIELDS, SubmissionField
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
 _OF_SCORINGS = ("response", "remark", "score", "replicate_score", *_STATISTICS, "scoring")
-PURGED = "a team was purged"  # the note of a pair of which one was
+PURGED = Messages.of("purged-team").dump()  # of a pair of which one system was purged
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 
 # Facts about submissions that a purge replaces by an expression.
@@ -105,7 +106,7 @@ def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> No
     connection.exec_driver_sql(f"""
         INSERT INTO pair_result BY NAME
         SELECT is_now AS pair_result_id, pair_request_id, {nothing} AS statistics_a, {nothing} AS statistics_b, method,
-            n_units, 0 AS n_discordant, resamples, 0 AS favours, '{PURGED}' AS note, run_id
+            n_units, 0 AS n_discordant, resamples, 0 AS favours, '{PURGED}' AS messages, run_id
         FROM pair_result JOIN emptied ON pair_result_id = was""")  # noqa: S608
     do("comparison_pair", """
         UPDATE comparison_pair SET pair_result_id = is_now, p_adjusted = NULL FROM gone_pair, emptied

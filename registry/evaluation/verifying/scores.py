@@ -31,7 +31,7 @@ _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
-         "remark": ("scoring_id", "replicate", "category", "message")}
+         "remark": ("scoring_id", "replicate", "category", "code", "parameters")}
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:

@@ -1,3 +1,3 @@
-INSERT INTO remark (scoring_id, replicate, category, message)
-SELECT s.submission_id, r.run, r.category, r.message
+INSERT INTO remark (scoring_id, replicate, category, code, parameters)
+SELECT s.submission_id, r.run, r.category, r.code, r.parameters
 FROM data_remarks AS r JOIN known_submission AS s USING (test_set, submission);

@@ -34,11 +34,11 @@ JOIN pair_request AS r ON (r.metric, r.test, r.alternative, r.resamples, r.seed,
     = (metric.name, board.test, p.alternative, board.resamples, board.seed, board."interval", board.confidence,
        board.runs);
 INSERT INTO pair_result (pair_result_id, pair_request_id, statistics_a, statistics_b, method, difference, p_value,
-    log10_p, p_low, p_high, ci_low, ci_high, n_units, n_discordant, resamples, statistic, favours, note, run_id)
+    log10_p, p_low, p_high, ci_low, ci_high, n_units, n_discordant, resamples, statistic, favours, messages, run_id)
 SELECT pair_result_id, pair_request_id, if(is_swapped, second_statistics, first_statistics),
     if(is_swapped, first_statistics, second_statistics), method, if(is_swapped, -difference, difference), p_value,
     log10_p, p_low, p_high, if(is_swapped, -ci_high, ci_low), if(is_swapped, -ci_low, ci_high), n_units, n_discordant,
-    resamples, statistic, if(is_swapped, -favours, favours), note, 1
+    resamples, statistic, if(is_swapped, -favours, favours), messages, 1
 FROM known_pair;
 INSERT INTO comparison_pair (comparison_id, position, submission_a, submission_b, pair_result_id, is_swapped,
     p_adjusted, is_significant, is_resolved)

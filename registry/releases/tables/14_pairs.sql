@@ -21,7 +21,7 @@
 -- resamples: how many draws this pair got; NULL where none
 -- statistic: the test's own statistic, where it has one
 -- favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither
--- note: what else is to be said
+-- messages: what to know of the result, as JSON: a list of objects with code and parameters
 -- is_swapped: whether the test was computed of B and A
 -- statistics_a: the digest of A's statistics on this board
 -- statistics_b: the digest of B's
@@ -34,7 +34,7 @@ SELECT
         WHEN b.alternative = 'observed' THEN 'observed' WHEN asked.alternative = 'two-sided' THEN 'two-sided'
         WHEN (asked.alternative = 'greater') <> p.is_swapped THEN 'greater' ELSE 'less'
     END AS alternative, p.p_adjusted, p.is_significant, p.is_resolved, r.method, r.log10_p, r.p_low, r.p_high, r.n_units,
-    r.n_discordant, r.resamples, r.statistic, if(p.is_swapped, -r.favours, r.favours) AS favours, r.note, p.is_swapped,
+    r.n_discordant, r.resamples, r.statistic, if(p.is_swapped, -r.favours, r.favours) AS favours, r.messages, p.is_swapped,
     if(p.is_swapped, of_b.digest, of_a.digest) AS statistics_a,
     if(p.is_swapped, of_a.digest, of_b.digest) AS statistics_b
 FROM comparison_pair AS p

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from registry.leaderboards.leaderboard import SHARED_KEYS
 from registry.leaderboards.snapshot import TaskBoards
-from registry.reports.columns import BOARD_KEYS, page_columns
+from registry.reports.columns import STANDING_KEYS, page_columns
 from registry.reports.page.data.about import page_about, systems_data
 from registry.reports.page.data.boards import board_data, board_key
 from registry.reports.page.data.columns import Json, embedded
@@ -45,7 +46,7 @@ def page_data(contents: TaskBoards, folder: str | None = None) -> Json:
         written.append(board_data(board, reach) | {"files": files})
     task = {"id": contents.task, "title": contents.title, "version": contents.version,
             "cost_unit": contents.about.declared.cost_unit}
-    return {"task": task, "keys": BOARD_KEYS, "columns": page_columns(), "boards": written,
+    return {"task": task, "keys": (*SHARED_KEYS, *STANDING_KEYS), "columns": page_columns(), "boards": written,
             "systems": systems_data(boards), "details": details_data(names, details),
             "confusions": confusions_data(details.confusions, list(names)),
             "histories": dict(histories_data(details.histories, boards, names)),

@@ -21,10 +21,10 @@ from functools import reduce
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import Messages
 from registry.significance.base import FLIPPED, Alternative, Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.exceedances import UNREACHED
 
 MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
 LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
@@ -88,7 +88,6 @@ def edge(places: Ints, log_shares: Floats, draws: int) -> int:
 
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
-NO_INTERVAL = "undefined in more than 0.1 % of the resamples: no interval"
 LARGEST = 2**62  # that products of whole numbers may reach
 COUNTABLE = 11  # units up to which p, a whole number of their n^n resamples, is right to the last digit
 SMALL = 1e-3  # other p-values below it are computed by tilting
@@ -123,7 +122,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return None
     parts = matrix.parts_of(observed.pair)
     if len(over) < 2:
-        return Tail(math.nan, "ideal", note="one unit cannot be resampled")
+        return Tail(math.nan, "ideal", messages=Messages.of("one-unit"))
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
                         for side, part, whole in zip(matrix.quotient, parts, (over, under), strict=True))
     scale, unit_differences = step / step_under, matrix.difference(over[:, 0], over[:, 1])
@@ -141,7 +140,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     """Test an observed difference that is not negative; `scale` times u / w is the difference of the scores."""
     u, w = resamples.observed
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
-        return Tail(math.nan, "ideal", note="the difference is the same in every resample")
+        return Tail(math.nan, "ideal", messages=Messages.of("constant-difference", over="resample"))
     differences, n = _Differences(resamples), resamples.draws
     bar = extremity(differences.bar, settings.alternative)
     p = min(1.0, differences.extreme(bar, settings.alternative))
@@ -154,10 +153,10 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
     if log_p == -math.inf:
-        return Tail(math.nan, "ideal", note=UNREACHED)
+        return Tail(math.nan, "ideal", messages=Messages.of("unreachable-difference"))
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
-        return replace(tail, note=NO_INTERVAL)
+        return replace(tail, messages=Messages.of("no-interval"))
     ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)
     return replace(tail, ci_low=low, ci_high=high)

@@ -13,15 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
+from registry.messages import Messages
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, ObservedPairs, PairResults, Pairs, Settings, Tail, Tails, Unit
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.judges import favoured, rare_errors
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.judges import favoured, rare_errors
 from registry.significance.matrix import Matrix
 from registry.significance.units import are_unscored, unit_refusal
 from registry.values import Value
-
-_UNSCORED = "no unit in which the systems differ has a score of both"
 
 
 class PairTest(Value):
@@ -80,8 +79,8 @@ class PairTest(Value):
         """The cost of an exact p-value in additions; 0: hardly any; infinite: the pair is drawn."""
         return 0.0
 
-    def cautions(self, pairs: SystemPairs) -> Iterable[Caution]:  # noqa: ARG002
-        """Say of which pairs it is no test of equal scores."""
+    def pair_warnings(self, pairs: SystemPairs) -> Iterable[PairWarning]:  # noqa: ARG002
+        """Return warnings about pairs of which it does not test that scores are equal."""
         return ()
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
@@ -129,23 +128,19 @@ class PairTest(Value):
             unscored[open_] = are_unscored(observed[open_], unequal=self.takes_unequal)
             open_ &= ~unscored
         if len(observed) and open_.all():
-            return self._cautioned(PairResults.made(observed, self.tails(observed, settings)), observed)
+            return self._with_warnings(PairResults.made(observed, self.tails(observed, settings)), observed)
         parts = [(~differ, Tails.made(np.zeros(np.count_nonzero(~differ)), "exact")),
-                 (differ & undefined, _undefined(differ & undefined, "a score is undefined")),
-                 (unscored, _undefined(unscored, _UNSCORED))]
+                 (differ & undefined, _undefined(differ & undefined, "score-undefined")),
+                 (unscored, _undefined(unscored, "no-shared-scores"))]
         if open_.any():
             parts.append((open_, self.tails(observed[open_], settings)))
-        return self._cautioned(PairResults.made(observed, Tails.joined(len(observed), parts)), observed)
+        return self._with_warnings(PairResults.made(observed, Tails.joined(len(observed), parts)), observed)
 
-    def _cautioned(self, results: PairResults, observed: ObservedPairs) -> PairResults:
-        """The results with a note on each pair of which more must be known than its p-value.
-
-        That is where the test's null hypothesis says more than equal scores, and where a judge favours a system, or its
-        errors are hardly known.
-        """
+    def _with_warnings(self, results: PairResults, observed: ObservedPairs) -> PairResults:
+        """Return the results with warnings: of this test, of a judge that favours a system, or of its rare errors."""
         defined, pairs = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
-        for caution in (*self.cautions(pairs), favoured(pairs), rare_errors(pairs)) if defined.any() else ():
-            results = results.noted(caution.noted & defined, caution.said)
+        for warning in (*self.pair_warnings(pairs), favoured(pairs), rare_errors(pairs)) if defined.any() else ():
+            results = results.with_message(warning.has_evidence & defined, warning.message)
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
@@ -168,8 +163,8 @@ class PairTest(Value):
         raise NotImplementedError
 
 
-def _undefined(pairs: Flags, note: str) -> Tails:
-    return Tails.made(np.full(np.count_nonzero(pairs), np.nan), "exact", note=note)
+def _undefined(pairs: Flags, code: str) -> Tails:
+    return Tails.made(np.full(np.count_nonzero(pairs), np.nan), "exact", messages=Messages.of(code))
 
 
 Exact = Callable[[Observed, Settings], Tail | None]

@@ -16,19 +16,18 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import FAMILIES
+from registry.messages import Message, Messages
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.seldom import hardly_wrong
-from registry.significance.cautions.weak_null import FEW_SKEWED, skewed
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, NO_INTERVAL, ideal_tail, may_be_ideal, too_fine
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import FEW_SKEWED, skewed
+from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal, too_fine
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest, exact_or_drawn
 from registry.significance.resampling import studentized
 from registry.significance.resampling.exceedances import (
-    UNREACHED,
     dual_interval,
     dual_rank,
     is_reachable,
@@ -50,7 +49,7 @@ from registry.significance.resampling.studentized import bootstrap_t
 
 Done = TypeVar("Done")
 
-CONSTANT = "the difference is the same in every resample"
+_CONSTANT = Message("constant-difference", {"over": "resample"})
 
 _LONG = 2**18  # resamples from which on threads help
 
@@ -87,9 +86,10 @@ class Bootstrap(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        return drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
+        reason = drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
+        return None if reason is None else str(reason)
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from skewed(pairs)
@@ -101,7 +101,7 @@ class Bootstrap(PairTest):
         matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
             undefined = np.full(len(pairs), math.nan)
-            return Tails.made(undefined, "monte-carlo", resamples=settings.resamples, note=reason)
+            return Tails.made(undefined, "monte-carlo", resamples=settings.resamples, messages=Messages((reason,)))
         if self.variant == "studentized":
             return Tails.of([_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
         if self.variant == "berg-kirkpatrick-2012":
@@ -139,8 +139,8 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    notes = np.array([_note(pairs, n, of, settings) for n, of in enumerate(found)])
-    told = np.flatnonzero(notes == "")
+    codes = np.array([_undefined_code(pairs, n, of, settings) for n, of in enumerate(found)])
+    told = np.flatnonzero(codes == "")
     if settings.interval == "dual":
         some, reach = pairs[told], np.array([of.reach for of in found])[told]
         bars = extremity(some.difference, settings.alternative)
@@ -149,21 +149,22 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     else:
         low, high = _quantile_intervals(pairs[told], scores, settings)
     parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
-    for note in np.unique(notes[notes != ""]).tolist():
-        where = np.flatnonzero(notes == note)
+    for code in np.unique(codes[codes != ""]).tolist():
+        where = np.flatnonzero(codes == code)
         untested = Tails.made(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
-        without = tails.at(where) if note == NO_INTERVAL else untested
-        parts.append((where, without.noted(np.ones(len(where), dtype=bool), note)))
+        without = tails.at(where) if code == "no-interval" else untested
+        message = _CONSTANT if code == _CONSTANT.code else Message(code)
+        parts.append((where, without.with_message(np.ones(len(where), dtype=bool), message)))
     return Tails.joined(len(pairs), parts)
 
 
-def _note(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
-    """The reason why a pair has no interval, or cannot be tested at all; empty where there is none."""
+def _undefined_code(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
+    """Return the code of the reason why a pair has no interval or no p-value; empty if it has both."""
     if not found.moves and pairs.difference[n]:
-        return CONSTANT
+        return _CONSTANT.code
     if not found.extremes and not is_reachable(pairs[n], settings.alternative):
-        return UNREACHED
-    return NO_INTERVAL if found.undefined > MOST_UNDEFINED * settings.resamples else ""
+        return "unreachable-difference"
+    return "no-interval" if found.undefined > MOST_UNDEFINED * settings.resamples else ""
 
 
 def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:
@@ -179,19 +180,20 @@ def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) 
     """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
-            return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
+            return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.of("no-gain"))
         gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
-            return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                        note=CONSTANT)
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples, messages=Messages((_CONSTANT,)))
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
         if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
-            return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
-        tail, direction = monte_carlo_tail(s, settings.resamples), "one-sided in the direction of the gain"
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
+                        messages=Messages.of("unreachable-difference"))
+        messages = Messages.of("share-of-resamples", plus_one=not s)
+        tail = replace(monte_carlo_tail(s, settings.resamples), messages=messages)
         if not s:
-            return replace(tail, note=f"(s + 1) / (b + 1) because s is 0, {direction}")
+            return tail
         p = s / settings.resamples
-        return replace(tail, p=p, log_p=math.log(p), note=f"s / b, {direction}")
+        return replace(tail, p=p, log_p=math.log(p))
 
     return Tails.of(_each(count, pairs, settings))
 
@@ -212,13 +214,14 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     if not error and not difference:
         return Tail(0.0, "monte-carlo", resamples=len(drawn))
     if not error:
-        return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
+        return Tail(math.nan, "monte-carlo", resamples=len(drawn),
+                    messages=Messages.of("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
     found = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
     if found.undefined > MOST_UNDEFINED * len(drawn):
-        return replace(tail, note=NO_INTERVAL)
+        return replace(tail, messages=Messages.of("no-interval"))
     if settings.interval == "dual":
         reach = np.array([found.reach])
         low, high = (float(end[0]) * error for end in dual_interval(statistic, reach, bar, slack, alternative))

@@ -9,11 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.families import FAMILIES
+from registry.messages import Message, Messages
 from registry.significance.base import ObservedPairs, Settings, Tails
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.rare_classes import rare_classes
-from registry.significance.cautions.seldom import RARELY, hardly_wrong
-from registry.significance.cautions.weak_null import skewed_items
 from registry.significance.crossed import (
     compute_log_p,
     cross_runs,
@@ -21,6 +18,9 @@ from registry.significance.crossed import (
     find_critical_difference,
     name_axes,
 )
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import skewed_items
+from registry.significance.diagnostics.rare_outcomes import RARELY, hardly_wrong, rare_classes
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 
@@ -53,12 +53,12 @@ class Crossed(PairTest):
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
         if reason := explain_crossing_refusal(matrix):
-            return reason
+            return str(reason)
         if matrix.runs and self.over not in ("all", *name_axes(matrix)):
             return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
         return None
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
         if self.over in ("all", "items"):
             yield from skewed_items(pairs)
@@ -72,7 +72,7 @@ class Crossed(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
-            return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
+            return Tails.made(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
         log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2
@@ -86,5 +86,5 @@ class Crossed(PairTest):
             ci_low=pairs.difference - (math.inf if settings.alternative == "less" else far),
             ci_high=pairs.difference + (math.inf if settings.alternative == "greater" else far))
         undefined = np.asarray(np.isnan(squared).any(axis=1))
-        return tails.noted(undefined, "a score is undefined without one item of one run").noted(
-            untested & ~undefined, "the difference is the same in every item and run")
+        return tails.with_message(undefined, Message("undefined-without-item")).with_message(
+            untested & ~undefined, Message("constant-difference", {"over": "item and run"}))

@@ -1,7 +1,7 @@
 """Tests of independent samples: Fisher's exact test, and tests for comparison with published results.
 
 Systems that answer the same items are nearly always positively correlated, and tests that assume independence then
-lack power (Yeh 2000, section 2). Their notes give the correlation and the factor by which it inflates the standard
+lack power (Yeh 2000, section 2). Their messages give the correlation and the factor by which it inflates the standard
 error. Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
 """
 
@@ -18,9 +18,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.arrays import ROUNDING, Flags, Floats, Ints
+from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.unlike_samples import uneven_samples
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.samples import uneven_samples
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -197,16 +198,17 @@ class IndependentTest(PairTest):
     independent: ClassVar[bool] = True
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair, and note the effect of assuming independence."""
+        """Test a pair, with a message about the effect of assuming independence."""
         a, b = unit_scores(o)
         both = ~np.isnan(a) & ~np.isnan(b)
         equal = not o.difference and np.array_equal(a, b, equal_nan=True)
         of_a, of_b = (a[~np.isnan(a)], b[~np.isnan(b)]) if self.takes_unequal else (a[both], b[both])
         tail = Tail(0.0, "asymptotic") if equal else self.of_samples(o, of_a, of_b, settings.alternative)
-        note = "assumes independent results"
+        parameters: dict[str, float] = {}
         if both.any() and not math.isnan(r := correlation(a[both], b[both])):
-            note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
-        return replace(tail, note=f"{note}; {tail.note}" if tail.note else note)
+            factor = understatement(a[both], b[both])
+            parameters = {"correlation": float(r), "factor": factor} if math.isfinite(factor) else {}
+        return replace(tail, messages=Messages((Message("independence-assumed", parameters), *tail.messages)))
 
     @abstractmethod
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
@@ -232,7 +234,7 @@ class TwoSampleT(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs of which the system with fewer items varies more, and a common variance is too small."""
         if self.pooled:
             yield from uneven_samples(pairs, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
@@ -241,7 +243,7 @@ class TwoSampleT(IndependentTest):
         """Compare the difference of means with its standard error under independence."""
         squared, degrees = (_pooled if self.pooled else _unpooled)(a, b)
         if not squared:
-            return Tail(math.nan, "asymptotic", note="no variance within either system")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-scores"))
         t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
         return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
 
@@ -306,7 +308,7 @@ class BinomialZ(_Proportions):
         """Compare the difference of the proportions with its standard error."""
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", note="both proportions are 0 or 1")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-proportions"))
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
 
 
@@ -327,7 +329,7 @@ class ChiSquared(_Proportions):
         """Test the pooled z, the signed root of the statistic; Yates subtracts 1/2 from each deviation."""
         z = self.z(o, pooled=True)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", note="a column of the table is empty")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("empty-column"))
         if self.correction:
             hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
             deviation = abs(hits[0] - hits.sum() * things[0] / things.sum())
@@ -345,7 +347,7 @@ class RankSum(IndependentTest):
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
     of_unit_scores: ClassVar[bool] = True
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs of which one system varies more than the other, so that ranks vary more than of one distribution."""
         yield from uneven_samples(pairs, _squared_errors_of_u)
 

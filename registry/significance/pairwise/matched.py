@@ -11,9 +11,10 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.errors import InputError
+from registry.messages import Messages
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import are_means, asymmetric, skewed
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import are_means, asymmetric, skewed
 from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.swaps import log_sign_tail
@@ -44,7 +45,7 @@ class Sign(PairTest):
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose median difference is another than the mean."""
         return asymmetric(pairs)
 
@@ -132,7 +133,7 @@ class Wilcoxon(PairTest):
         """True where all signs of the ranks are counted."""
         return self.variant == "exact"
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose differences are not symmetric."""
         return asymmetric(pairs)
 
@@ -166,9 +167,9 @@ class MatchedT(PairTest):
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
     of_unit_scores: ClassVar[bool] = True
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose mean difference is far from normal; what is no mean is told to be none."""
-        return (caution._replace(where=caution.where & are_means(pairs)) for caution in skewed(pairs))
+        return (warning._replace(where=warning.where & are_means(pairs)) for warning in skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Of scores that are means of units' scores."""
@@ -183,7 +184,7 @@ class MatchedT(PairTest):
         if not differences.any():
             return Tail(0.0, "exact")
         if n < 2 or np.ptp(differences) <= slack:
-            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
         mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
         tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                     favours=mean)

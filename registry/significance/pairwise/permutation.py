@@ -3,7 +3,7 @@
 Under the null hypothesis the outputs of two systems can be swapped in any unit. The p-value is exact if the score is a
 quotient of sums of whole numbers or decimals (accuracy, precision, recall, F-beta, error rates, means of item scores),
 because swaps move the two sums on a lattice; and if few units differ, by trying every swap. It is exact for
-exchangeable systems; `cautions` warns of pairs that may have equal scores and not be exchangeable. Otherwise it is
+exchangeable systems; `pair_warnings` warns of pairs that may have equal scores and not be exchangeable. Otherwise it is
 Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized predictions are swapped
 (`registry.significance.correlations`).
 """
@@ -22,11 +22,6 @@ import numpy as np
 from registry.arrays import Ints
 from registry.families import FAMILIES
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.rare_classes import opposed_by_class
-from registry.significance.cautions.seldom import seldom
-from registry.significance.cautions.unlike_samples import uneven_runs
-from registry.significance.cautions.weak_null import mixed, mixed_of_uneven_units, skewed
 from registry.significance.correlations import (
     PairMatrix,
     alike_predictions,
@@ -35,6 +30,10 @@ from registry.significance.correlations import (
     swapped_differences,
     unswapped_difference,
 )
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import mixed, mixed_of_uneven_units, skewed
+from registry.significance.diagnostics.rare_outcomes import opposed_by_class, seldom
+from registry.significance.diagnostics.samples import uneven_runs
 from registry.significance.distributions import log_coins
 from registry.significance.exact.swaps import MOST_WORK, lattice_work, least_work, surely_fine, tail_on_lattice
 from registry.significance.matrix import Matrix, Quotient, count_unshared
@@ -75,9 +74,10 @@ class Permutation(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        return runs_refusal(matrix, studentized=self.studentized)
+        reason = runs_refusal(matrix, studentized=self.studentized)
+        return None if reason is None else str(reason)
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs of systems that are not exchangeable, though their scores may be equal."""
         few = [*seldom(pairs)]
         yield from few
@@ -232,9 +232,9 @@ class ResponsePermutation(PairTest):
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Those of swaps: responses are swapped here."""
-        return Permutation().cautions(pairs)
+        return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count or draw the divisions of each pair's responses."""

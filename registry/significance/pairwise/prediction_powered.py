@@ -18,8 +18,9 @@ import numpy as np
 from registry.arrays import Floats
 from registry.families import step_of
 from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
+from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
-from registry.significance.cautions.judges import judged_items
+from registry.significance.diagnostics.judges import judged_items
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import JudgedItems, Matrix, StatisticMatrix
 from registry.significance.pairwise.base import PairTest
@@ -89,9 +90,9 @@ class PredictionPowered(PairTest):
     def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
         of = _Mean.of(apart, items, normal=self.variant == "normal")
         if of.looked < _FEWEST:
-            return Tail(math.nan, "asymptotic", note=_TOO_FEW)
+            return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
         if not of.error:
-            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
         z, alternative = of.score / of.error, settings.alternative
         log_p = (log_normal_p(z, alternative) if math.isinf(of.degrees) else log_t_p(z, of.degrees, alternative))
         reach = of.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * of.error

@@ -10,18 +10,14 @@ from typing import ClassVar
 import numpy as np
 
 from registry.arrays import ROUNDING, Flags, Floats, Ints
+from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
-from registry.significance.cautions.evidence import Caution, SystemPairs
-from registry.significance.cautions.weak_null import LEAST_RATIO
 from registry.significance.correlations import PEARSON, SPEARMAN, PairMatrix
+from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
+from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
-
-# At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
-RANKS = "approximate for ranks: rejects too often where correlations are high; permutation does not"
-NOT_NORMAL = ("values have tails too long for this test, which takes them for normal and understates the error of the "
-              "difference: take permutation")
 
 
 class _SharedGold(PairTest):
@@ -38,11 +34,11 @@ class _SharedGold(PairTest):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
-    def cautions(self, pairs: SystemPairs) -> Iterator[Caution]:
+    def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose correlations vary more than those of normal values, by more than an error of that."""
         matrix, a, b = pairs
         if isinstance(matrix, PairMatrix) and matrix.coefficient is PEARSON:
-            yield Caution(_vary_more(matrix, a, b), NOT_NORMAL)
+            yield PairWarning(_vary_more(matrix, a, b), Message("not-normal"))
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Test a pair by its three correlations."""
@@ -50,18 +46,20 @@ class _SharedGold(PairTest):
         assert isinstance(matrix, PairMatrix)
         n, scores = matrix.n_units, matrix.observed
         together = matrix.coefficient.weighted(matrix.x[:, a], matrix.x[:, b], np.ones((1, n)))
-        note = RANKS if matrix.coefficient is SPEARMAN else ""
+        # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
+        is_spearman = matrix.coefficient is SPEARMAN
+        messages = Messages.of("approximate-for-ranks") if is_spearman else Messages()
         if together[0] >= 1 - ROUNDING:  # one scale is the other's, and both correlations are the same
-            return Tail(0.0, "asymptotic", note=note)
+            return Tail(0.0, "asymptotic", messages=messages)
         if n <= 3:
-            return Tail(math.nan, "asymptotic", note="needs more than 3 items")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("needs-items", least=4))
         if max(abs(together[0]), *np.abs(scores[[a, b]])) >= 1 - ROUNDING:
-            return Tail(math.nan, "asymptotic", note="a correlation is 1 or -1")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("perfect-correlation"))
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
-            return Tail(math.nan, "asymptotic", note="the gold values are a sum of both predictions")
+            return Tail(math.nan, "asymptotic", messages=Messages.of("gold-is-sum"))
         log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, settings.alternative)
-        return Tail(log_p, "asymptotic", statistic=abs(statistic), note=note)
+        return Tail(log_p, "asymptotic", statistic=abs(statistic), messages=messages)
 
     @abstractmethod
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:

@@ -156,7 +156,6 @@ def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
     return Tails.made(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
 
 
-UNREACHED = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
 FEW = 8  # units, of which there are 6,435 different resamples
 
 

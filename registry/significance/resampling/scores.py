@@ -18,8 +18,8 @@ from typing import TypeVar
 import numpy as np
 
 from registry.arrays import ROUNDING, Floats
-from registry.errors import counted
 from registry.identity import digest_array
+from registry.messages import Message, Messages
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.correlations import PairMatrix, resampled_correlations
@@ -31,11 +31,11 @@ from registry.significance.resampling.exceedances import count_reaching, monte_c
 M = TypeVar("M", bound=Matrix)
 
 
-def resampling_refusal(matrix: Matrix) -> str | None:
+def resampling_refusal(matrix: Matrix) -> Message | None:
     """Say why every resample of the units is the sample itself, or None where it is not."""
     if matrix.lone_units < matrix.n_units:
         return None
-    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
+    return Message("one-unit" if matrix.strata is None else "one-unit-strata")
 
 
 def sharing_resamples(matrix: M, settings: Settings) -> M:
@@ -95,34 +95,29 @@ LABELLED = 2**17  # labellings up to which each is tried
 LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
-def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
+def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
     """Say why random runs cannot be tested, or None where they can; each system needs two or more.
 
     A `studentized` test takes none, and needs a quotient where runs are fixed.
     """
     if studentized and matrix.quotient is None:
-        return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+        return Message("studentized-needs-quotient")
     if matrix.runs is None:
         return None
     if matrix.factors is not None:
-        return ("runs that prompts, annotators or shared seeds tell apart are no sample of their own: take crossed, or "
-                'set runs = "fixed"')
+        return Message("crossed-runs")
     if studentized:
-        return 'a studentized test does not take random runs: set runs = "fixed", or take the plain one'
-    alone, systems = sum(of_system.shape[1] < 2 for of_system in matrix.runs), f"of {len(matrix.runs)} systems"
-    return None if not alone else (
-        f"{counted(alone, f'{systems} has', f'{systems} have')} one run only, and random runs need two or more of "
-        'each: add runs, or set runs = "fixed"')
+        return Message("studentized-random-runs")
+    alone = sum(of_system.shape[1] < 2 for of_system in matrix.runs)
+    return Message("single-runs", {"systems": alone, "of_systems": len(matrix.runs)}) if alone else None
 
 
-def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> str | None:
+def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
     """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
-    return None if not few else (
-        f"{counted(few, 'system has', 'systems have')} fewer than {LEAST_DRAWN} runs, and so few cannot be drawn for "
-        'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
+    return Message("few-runs", {"systems": few, "least": LEAST_DRAWN}) if few else None
 
 
 def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -142,14 +137,14 @@ def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
-    """The tail of so many extreme labellings; its note tells the smallest attainable p-value."""
+    """The tail of so many extreme labellings; its message has the smallest possible p-value."""
     labellings = math.comb(m_a + m_b, m_a)
     same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
     least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
-    note = f"smallest attainable p with {m_a} and {m_b} runs: {least:.3g}"
+    messages = Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)
     if labellings > LABELLED:
-        return replace(monte_carlo_tail(extremes, settings.resamples), note=note)
-    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note)
+        return replace(monte_carlo_tail(extremes, settings.resamples), messages=messages)
+    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, messages=messages)
 
 
 def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:

@@ -9,17 +9,19 @@
 -- system: the system's name
 -- replicate: the run, from 0; NULL where the remark is about the submission
 -- category: a word for it: missing, text, encoding, label, header, gold or copy
--- message: for people
+-- code: the code of the message, such as missing-answers
+-- parameters: of the message, as JSON
 -- submission_id: the submission
 WITH kept AS (
-    SELECT scoring_id, replicate, category, message FROM remark
+    SELECT scoring_id, replicate, category, code, parameters FROM remark
 ),
 copies AS (
     SELECT
         scoring_id,
         NULL AS replicate,
         'copy' AS category,
-        'has the same answers as ' || first_name || ', another system' AS message
+        'copied-answers' AS code,
+        CAST(json_object('other', first_name) AS VARCHAR) AS parameters
     FROM (
         SELECT
             ranked_submission.scoring_id,
@@ -47,10 +49,12 @@ final AS (
         ranked_submission.system,
         remarks.replicate,
         remarks.category,
-        remarks.message,
+        remarks.code,
+        remarks.parameters,
         ranked_submission.submission_id
     FROM ranked_submission
     JOIN (SELECT * FROM kept UNION ALL SELECT * FROM copies) AS remarks USING (scoring_id)
-    ORDER BY ranked_submission.submission_id, remarks.replicate NULLS LAST, remarks.category, remarks.message
+    ORDER BY ranked_submission.submission_id, remarks.replicate NULLS LAST, remarks.category, remarks.code,
+        remarks.parameters
 )
 SELECT * FROM final

@@ -33,7 +33,7 @@
 -- log10_p: the logarithm of p_value, where that is too small for a number
 -- p_low: the lower end of a drawn p-value's own interval
 -- p_high: its upper end
--- note: what there is to know of the result
+-- messages: what to know of the result, as JSON: a list of objects with code and parameters
 -- statistic: the test's statistic
 -- resolved: whether the draws decide
 -- comparison_id: the comparison
@@ -76,7 +76,7 @@ WITH final AS (
         pair_result.log10_p,
         pair_result.p_low,
         pair_result.p_high,
-        pair_result.note,
+        pair_result.messages,
         pair_result.statistic,
         comparison_pair.is_resolved AS resolved,
         latest_comparison.comparison_id

@@ -1,10 +1,10 @@
-"""A board's warning needs more evidence than the note of a pair, the more systems there are."""
+"""A board's warning needs more evidence than the message of a pair, the more systems there are."""
 
 import numpy as np
 
 from tests.evaluation.tables import manifest
 
-SKEWED = "too skewed for so few units"
+SKEWED = "skewed-differences"
 
 
 def write_task(folder):
@@ -17,23 +17,30 @@ def write_task(folder):
                     test_set='gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }')
 
 
-def notes(registry):
-    return {(row["system_a"], row["system_b"]): row["note"] for row in registry("pairs", "--format", "json").json}
+def codes(registry):
+    return {(row["system_a"], row["system_b"]): [message["code"] for message in row["messages"]]
+            for row in registry("pairs", "--format", "json").json}
 
 
-def test_a_system_that_is_unlike_the_others_adds_the_warning_and_changes_no_note(registry, tmp_path):
+def board_codes(registry):
+    return {message["code"] for message in registry("board", "--format", "json").json[0]["warnings"]}
+
+
+def test_a_system_that_is_unlike_the_others_adds_the_warning_and_changes_no_pair(registry, tmp_path):
     path = write_task(tmp_path)
     run = registry("run", path, "--format", "md")
-    before = notes(registry)
-    assert 0 < sum(SKEWED in note for note in before.values()) < 10
+    before = codes(registry)
+    assert 0 < sum(SKEWED in of_pair for of_pair in before.values()) < 10
     assert "None of 45 differences is significant" in run.stdout
-    assert SKEWED not in run.stdout + run.stderr
+    assert "differences are too skewed" not in run.stdout + run.stderr
+    assert SKEWED not in board_codes(registry)
 
     (tmp_path / "unlike").rename(tmp_path / "unlike.csv")
     run = registry("run", path, "--format", "md")
-    after = notes(registry)
-    noted = sum(SKEWED in note for note in after.values())
+    after = codes(registry)
+    noted = sum(SKEWED in of_pair for of_pair in after.values())
     assert {pair: after[pair] for pair in before} == before
-    assert f"in {noted} of 55 pairs differences are {SKEWED}" in run.stderr
-    assert f"In {noted} of 55 pairs differences are {SKEWED}" in run.stdout
+    assert f"in {noted} of 55 pairs, the p-value may be too small" in run.stderr
+    assert f"In {noted} of 55 pairs, the p-value may be too small" in run.stdout
+    assert SKEWED in board_codes(registry)
     registry("verify")

@@ -88,9 +88,9 @@ def test_a_single_system_has_a_board_and_no_pairs(task, registry, scored):
 
 def test_too_few_units_for_any_significance_are_told(task, registry, scored):
     scored(task)
-    assert "With 3 clusters no p-value can be below 0.25" in registry("board", "--format", "table").stdout
+    assert "smallest possible p-value with 3 clusters is 0.25" in registry("board", "--format", "table").stdout
     registry("compare", "--unit", "item")
-    assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
+    assert "smallest possible p-value with 6 items is 0.03125" in registry("board", "--format", "table").stdout
 
 
 def test_one_of_a_thing_is_not_told_in_the_plural(task, undone):
@@ -101,4 +101,4 @@ def test_one_of_a_thing_is_not_told_in_the_plural(task, undone):
     told = " ".join(registry.boards[0].sentences)
     assert "The one difference is not significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
     assert "with 1 degree of freedom" in told
-    assert "With 1 cluster no p-value can be below 1," in told
+    assert "smallest possible p-value with 1 cluster is 1;" in told

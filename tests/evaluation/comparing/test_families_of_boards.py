@@ -81,14 +81,14 @@ def test_metrics_share_the_draws_of_the_same_items(two, registry):
 def test_a_board_says_what_of_its_family_is_not_compared_yet(two, registry):
     two.significance = {"seed": 1, "family": ["acc", "test, open, acc"]}
     board = " ".join(registry("run", two.write(), "--format", "table").stdout.split())
-    assert ("holds over the 6 pairs of 1 board (test, acc); 1 board has one of its own. Its family is to hold test, "
-            "open, acc too, of which nothing is compared yet.") in board
+    assert ("holds over the 6 pairs of 1 board (test, acc); 1 board has one of its own. The family of this board is "
+            "incomplete: test, open, acc is not compared yet.") in board
     two.significance, two.extra = {"seed": 1, "family": "task", "alpha": 0.1}, ""
     registry("run", two.write())
     two.extra = F1
     registry("apply", two.write())
     registry("score")
-    warned = "small/test: other boards of its family have changed since, or are not compared yet"
+    warned = "small/test: other boards of this family have changed since the last comparison, or are not compared yet"
     assert warned in registry("board").stderr
 
 
@@ -118,8 +118,8 @@ def test_boards_of_other_systems_share_a_family(two, registry):
     assert opened["p_adjusted"] == pytest.approx(total / 501)  # no draw of one pair is as extreme
     assert closed["p_adjusted"] == pytest.approx(total / 6 / 501)  # nor of six, of which each draw has the largest
     told = registry("compare", "--resamples", 100)
-    too_few = ("With 100 draws no difference can be significant, as no p-value can be small enough: set resamples to "
-               "139 or more.")  # 1 / 140 is a seventh of 0.05
+    too_few = ("no difference can be significant, because no p-value of 100 resamples is small enough; set resamples "
+               "to 139 or more")  # 1 / 140 is a seventh of 0.05
     assert f"warning: small/test, open, acc: {too_few}" in told.stderr
     assert told.stderr.count("With 100 draws") == 1  # six sevenths need 23
     assert " ".join(registry("board", "--format", "table").stdout.split()).count(too_few) == 1

@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 from tests.evaluation.comparing.random_boards import outside, read_intervals, write_tasks
 
 SAMPLES = ROOT / "sample_data"
-WITHOUT_MANIFEST = {"parsing": ("gold.conllu", "submissions"), "retrieval": ("qrels.txt", "runs"),
+WITHOUT_MANIFEST = {"parsing": ("submissions", "--gold", "gold.conllu"), "retrieval": ("runs", "--gold", "qrels.txt"),
                     "benchmark": ("logs",)}
 
 
@@ -34,7 +34,8 @@ def test_of_random_boards(registry, tmp_path):
 def test_of_sample_tasks(registry, scored, tmp_path, name):
     manifest = SAMPLES / name / "task.toml"
     if name in WITHOUT_MANIFEST:
-        registry("new", "sample", "--from", *(SAMPLES / name / part for part in WITHOUT_MANIFEST[name]))
+        registry("new", "sample", *(part if part.startswith("-") else SAMPLES / name / part
+                                    for part in WITHOUT_MANIFEST[name]))
         registry("run", tmp_path / "sample" / "task.toml")
     else:
         scored(manifest)

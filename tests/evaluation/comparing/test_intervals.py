@@ -34,7 +34,7 @@ def test_others_are_kept_and_verified(registry, scored, tmp_path):
     pairs = registry("pairs", "entities", "--format", "json").json
     contrary = [row for row in pairs if (row["ci_low"] > 0 or row["ci_high"] < 0) != (row["p_value"] <= 0.05)]
     assert len(contrary) == 1
-    assert ("In 1 pair the interval and the uncorrected p-value disagree on a difference of 0; the p-value decides."
+    assert ("In 1 pair, the interval and the uncorrected p-value disagree on a difference of 0; the p-value decides."
             in registry("board", "entities", "--format", "md").stdout)
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:
         connection.execute("UPDATE pair_interval SET low = low - 0.001 WHERE pair_result_id = 3")

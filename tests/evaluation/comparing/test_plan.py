@@ -5,7 +5,6 @@ import random
 import pytest
 
 from registry.parallel import cluster
-from registry.significance.cautions.weak_null import MIXED
 from tests.conftest import ROOT
 
 
@@ -55,7 +54,7 @@ def test_one_more_system_plans_its_own_pairs(task, registry, scored):
 def test_quiet_silences_the_plan_and_no_warning(formula, registry):
     told = registry("run", formula(resamples=100), "--quiet").stderr
     assert "plan: " not in told
-    assert "warning: small/test, acc: With 100 draws no difference can be significant" in told
+    assert "warning: small/test, acc: no difference can be significant, because no p-value of 100 resamples is" in told
 
 
 def test_fallbacks_to_draws_are_announced_with_their_reason(compare):
@@ -72,8 +71,8 @@ def test_a_dry_run_plans_too(formula, registry):
 def test_too_few_draws_are_told_before_and_on_the_board(compare, registry, correction, draws, hopeless):
     """6 pairs at 0.05 need 6 / 0.05 - 1 = 119 draws."""
     told = compare("--resamples", draws, "--correction", correction, "--alpha", 0.05)
-    sentence = (f"With {draws} draws no difference can be significant, as no p-value can be small enough: set "
-                "resamples to 119 or more.")
+    sentence = (f"o difference can be significant, because no p-value of {draws} resamples is small enough; set "
+                "resamples to 119 or more")
     assert (sentence in told) == hopeless
     board = " ".join(registry("board", "--format", "table").stdout.split())
     assert (" ".join(sentence.split()) in board) == hopeless
@@ -87,7 +86,7 @@ def test_resolve_counts_as_draws(compare):
 
 def test_joint_draws_are_too_few_for_a_small_level(compare):
     told = compare("--resamples", 100, "--correction", "max-t", "--alpha", 0.005)
-    assert "With 100 draws no difference can be significant" in told
+    assert "no p-value of 100 resamples is small enough" in told
     assert "set resamples to 199 or more" in told
 
 
@@ -104,7 +103,7 @@ def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(compare):
 def test_check_plans_as_run_does(formula, registry):
     told = registry("check", formula(resamples=100)).stderr
     assert "plan: 1 board of 4 systems, 6 pairs: all drawn 100 times" in told
-    assert "With 100 draws no difference can be significant" in told
+    assert "no p-value of 100 resamples is small enough" in told
     assert "can be significant" not in registry("check", formula(resamples=119)).stderr
     assert "plan" not in registry("check", formula(resamples=119), "--quiet").stderr
 
@@ -120,13 +119,13 @@ def test_too_few_units_are_told_before_and_on_the_board(task, registry):
     """6 items allow 1 / 32 two-sided; Holm's first bar of 3 pairs at 0.05 is 1 / 60, which takes 7."""
     task.significance["unit"] = "item"
     told = registry("run", task.write())
-    sentence = "With 6 items no p-value can be below 0.03125, so no difference can be significant here: that needs 7"
+    sentence = "the smallest possible p-value with 6 items is 0.03125; at least 7 items are needed"
     lines = told.stderr.splitlines()
     before = next(n for n, line in enumerate(lines) if sentence in line)
     assert before < next(n for n, line in enumerate(lines) if line.startswith("comparisons: "))
     assert sentence in " ".join(registry("board", "--format", "table").stdout.split())
     for enough in (("--correction", "hochberg"), ("--alpha", "0.1"), ("--test", "bootstrap(variant=studentized)")):
-        assert "can be significant here" not in registry("compare", *enough).stderr, enough
+        assert "can be significant" not in registry("compare", *enough).stderr, enough
 
 
 @pytest.mark.parametrize(("alpha", "draws"), [(0.05, "100,000"), (6e-5, "100,000"), (5e-5, "1,000,000")])
@@ -141,7 +140,7 @@ def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
     within, beyond = (registry("check", formula(resamples="auto", alpha=2**-20, **more)).stderr
                       for more in ({}, {"resolve": 1_000_000}))
     assert "can be significant" not in within
-    assert "With 1,000,000 draws no difference can be significant" in beyond
+    assert "no p-value of 1,000,000 resamples is small enough" in beyond
     assert f"set resamples to {6 * 2**20 - 1:,} or more" in beyond
 
 
@@ -162,9 +161,11 @@ def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registr
 def test_pairs_that_swaps_misjudge_are_told_before_and_on_the_board(registry, scored):
     """Some of the entities' systems find more and others err less; studentized swaps do not mind."""
     lines = scored(ROOT / "sample_data" / "entities" / "task.toml").stderr.splitlines()
-    before = next(n for n, line in enumerate(lines) if "in 6 of 28 pairs swaps understate" in line)
+    before = next(n for n, line in enumerate(lines) if "in 6 of 28 pairs, the p-value may be too small" in line)
     assert before < next(n for n, line in enumerate(lines) if line.startswith("comparisons: "))
-    assert "In 6 of 28 pairs swaps understate" in " ".join(registry("board", "--format", "table").stdout.split())
-    assert [row["note"] for row in registry("pairs", "--format", "json").json].count(MIXED) == 6
+    board = " ".join(registry("board", "--format", "table").stdout.split())
+    assert "In 6 of 28 pairs, the p-value may be too small" in board
+    codes = [message["code"] for row in registry("pairs", "--format", "json").json for message in row["messages"]]
+    assert codes.count("not-exchangeable") == 6
     studentized = registry("compare", "--test", "permutation(studentized=true)", "--resamples", "600")
     assert "understate" not in studentized.stderr

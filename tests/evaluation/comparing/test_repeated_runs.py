@@ -115,10 +115,11 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     assert all("|runs:random|" in row["signature"] for row in rows)
     if test == "permutation":
         (row,) = [r for r in rows if {r["system_a"], r["system_b"]} == {"r2", "r3"}]
-        assert row["note"] in {f"smallest attainable p with {sizes} runs: 0.1" for sizes in ("2 and 3", "3 and 2")}
+        assert row["messages"][0]["text"] in {f"the smallest possible p-value with {sizes} runs is 0.1"
+                                               for sizes in ("2 and 3", "3 and 2")}
         shown = registry("board", "--format", "table").stdout
         assert "(permutation over whole runs)" in shown
-        assert "These conclusions hold for these very items" in shown
+        assert "These conclusions hold for these items" in shown
     if test == "crossed":
         assert "(crossed over 20 clusters and runs)" in registry("board", "--format", "table").stdout
     for name in (tmp_path / "task" / "runs").glob("*"):
@@ -128,8 +129,8 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     registry("run", repeated.write(), "--db", "renamed.duckdb")
     assert raw("renamed.duckdb") == incremental
     fixed = registry("compare", "--runs", "fixed", "--test", test.replace("crossed", "permutation"), "--format", "json")
-    assert "have several runs, and results will hold for these very runs" in fixed.stderr
-    assert "These conclusions hold for these very runs" in registry("board", "--format", "table").stdout
+    assert "have several runs, and results hold only for these runs" in fixed.stderr
+    assert "These conclusions hold for these runs" in registry("board", "--format", "table").stdout
     assert "runs:" not in fixed.json[0]["signature"]
     assert len({row["signature"] for row in [*fixed.json, *rows]}) == 2
 
@@ -161,7 +162,7 @@ def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):
     repeated.systems = {}
     repeated.significance = {"runs": "random", "test": "permutation"}
     scored(repeated)
-    assert "With 3 and 2 runs no p-value can be below 0.1" in registry("board", "--format", "table").stdout
+    assert "smallest possible p-value with 3 and 2 runs is 0.1" in registry("board", "--format", "table").stdout
 
 
 def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored):

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.evaluation.comparing.compared import pairs, raw
 from tests.label_tasks import LabelTask, second_test_set
 
-FOOTNOTE = 'Items of one document are tested as if they were independent (unit = "item")'
+FOOTNOTE = 'because items of the same document are tested as if they were independent (unit = "item")'
 
 
 def exact_p(sums):
@@ -158,7 +158,7 @@ def test_tests_of_less_than_clusters_are_refused(many, registry, test, unit):
     registry("compare", "--test", test, "--unit", unit)
     assert {(row["test"], row["unit"]) for row in pairs()} == {(test, unit)}
     shown = " ".join(registry("board", "--format", "table").stdout.split())
-    assert f'{unit.capitalize()}s of one document are tested as if they were independent (unit = "{unit}")' in shown
+    assert f'because {unit}s of the same document are tested as if they were independent (unit = "{unit}")' in shown
     for written, exit_code in (("", 3), (f'unit = "{unit}"\n', 0)):
         manifest.write_text(text.replace("[significance]\n", declared + written))
         told = registry("apply", manifest, "--root", source.parent, "--db", "new.duckdb", exit_code=exit_code).stderr
@@ -179,8 +179,8 @@ def test_below_six_clusters_the_plan_warns_that_nothing_can_be_significant(task,
     task.systems = {"a": dict(task.gold), "b": dict.fromkeys(task.gold, "y")}
     task.submission["options"] = {"columns": ["item", "label"], "unknown": "accept"}
     lines = registry("run", task.write()).stderr.splitlines()
-    sentence = (f"With {documents} clusters no p-value can be below {2.0 ** (1 - documents):g}, so no difference can "
-                "be significant here: that needs 6 or more")
+    sentence = (f"smallest possible p-value with {documents} clusters is {2.0 ** (1 - documents):g}; at least 6 "
+                "clusters are needed")
     said = [n for n, line in enumerate(lines) if sentence in line]
     assert len(said) == needed
     assert all(n < lines.index(next(line for line in lines if line.startswith("comparisons: "))) for n in said)
@@ -203,7 +203,7 @@ def test_quick_takes_documents_for_units(registry):
     """40 documents, which comments name."""
     sample = ROOT / "sample_data" / "entities"
     systems = sorted((sample / "submissions").glob("*.conll"))[:2]
-    board = registry("quick", sample / "gold.conll", *systems, "--format", "json").json
+    board = registry("quick", "--gold", sample / "gold.conll", *systems, "--format", "json").json
     assert ["/40c|" in row["signature"] for row in board] == [True] * 2
 
 
@@ -227,7 +227,7 @@ def test_advice_is_on_clusters(many, registry, scored):
     assert "as if they were independent" not in said
     said = " ".join(registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout.split())
     assert "here 80 items" in said
-    assert "Items of one document are tested as if they were independent" in said
+    assert "because items of the same document are tested as if they were independent" in said
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 from tests.evaluation.tables import manifest
 
 GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
-REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
+REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; use permutation"
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def test_a_difference_that_no_resample_reaches_is_undefined_and_no_win(registry,
     scored(few(significance))
     row = pairs(registry)["best", "near"]
     assert (row["p_value"], row["log10_p"], row["p_adjusted"], row["ci_low"], row["ci_high"]) == (None,) * 5
-    assert (row["significant"], row["resolved"], row["note"]) == (False, True, REASON)
+    assert (row["significant"], row["resolved"], [one["text"] for one in row["messages"]]) == (False, True, [REASON])
     shown = {of["system"]: of for of in registry("board", "--format", "json").json}
     assert set(shown["best"]["letters"]) & set(shown["near"]["letters"])
-    assert f"1 p-value is undefined, which counts as not significant: {REASON}." in registry(
+    assert f"1 p-value is undefined and counted as not significant: {REASON}." in registry(
         "board", "--format", "md").stdout
 
 

@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 def test_what_only_looks_like_the_gold_is_told_with_its_first_line_and_not_repaired(folder, registry):
     manifest = folder("NFD")
-    says = "x.out:1: 2 lines are not in Unicode normal form NFC, as the gold is"
+    says = "x.out:1: 2 lines are not in Unicode normal form NFC, but the gold is"
     assert says in registry("check", manifest).stderr
     done = registry("run", manifest, "--format", "json")
     assert says in done.stderr

@@ -79,7 +79,7 @@ def test_a_tokenized_system_is_named_beside_a_gold_that_is_not():
     split = [text.replace(".", " .").replace(",", " ,") for text in plain]
     board = registry.evaluate(plain, {"plain": shorten(plain), "split": split}, metric="BLEU")
     (told,) = [one for one in board.remarks if "tokenized" in one]
-    assert told.startswith("warning: system 'split': 6 of 6 sentences have a blank before the full stop")
+    assert told.startswith("warning: system 'split': 6 of 6 sentences have a space before the full stop")
     both = registry.evaluate(split, {"plain": shorten(plain), "split": shorten(split)}, metric="BLEU")
     (told,) = [one for one in both.remarks if "tokenize" in one]
     assert "metric BLEU: the gold seems to be tokenized, and BLEU tokenizes it again" in told

@@ -124,6 +124,6 @@ def test_a_tie_that_only_rounding_makes_is_reported(registry, tmp_path):
     ones = ["1e6", *(f"0.{n}1234567" for n in range(1, 9)), "0.3"]
     twos = ["999999.5", *(f"0.{n}12345671" for n in range(1, 9)), str(0.1 + 0.2)]
     told = registry("run", write(tmp_path / "t", one=ones, two=twos)).stderr
-    assert "in 8 items different scores of two systems count as equal, because scores are rounded to 1e-06" in told
+    assert "different scores of two systems count as equal in 8 items, because scores are rounded to 1e-06" in told
     told = registry("run", write(tmp_path / "s", one=ones[1:], two=twos[1:]), "--db", "small.duckdb").stderr
     assert "count as equal" not in told

@@ -34,7 +34,7 @@ def test_hostile_names_and_texts_do_nothing(open_page):
     items += [labels(f"{name}!", name, dict.fromkeys(HOSTILE, name + "?")) for name in HOSTILE]
     hostile = contents(HOSTILE, items)
     hostile = replace(hostile, title=HOSTILE[0], boards=[
-        replace(board, facet=HOSTILE[0], track=name, signature=name, sentences=HOSTILE)
+        replace(board, facet=HOSTILE[0], track=name, signature=name, statements=HOSTILE)
         for board in hostile.boards for name in HOSTILE[:3]])
     page = open_page(hostile, "#filter=<img src=x onerror=alert(1)>&item=<script>alert(1)</script>&sort=<b>")
     page.get_by_label("Filter").fill("")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from registry.significance import COEFFICIENTS, PairMatrix, Permutation, Settings
-from registry.significance.assumptions import misuses
-from registry.significance.correlations import ALIKE
+from registry.significance.diagnostics.assumptions import misuses
 
 RNG = np.random.default_rng(1)
 
@@ -29,6 +28,6 @@ def predictions(items, coefficient, noise):
 ])
 def test_predictions_that_are_alike_are_told_of(items, coefficient, noise, is_told):
     matrix = predictions(items, coefficient, noise)
-    assert [ALIKE in said for said in misuses(Permutation(), matrix)] == [True] * is_told
+    assert [said.code for said in misuses(Permutation(), matrix)] == ["similar-predictions"] * is_told
     found = Permutation().run(matrix, [(0, 1)], Settings(resamples=99))[0]
-    assert (ALIKE in found.note) == is_told
+    assert ("similar-predictions" in found.messages.codes) == is_told

@@ -148,7 +148,7 @@ def test_items_of_their_own():
         assert (found.n_items, found.n_clusters) == (30, 30)
         assert found.design_effect == pytest.approx(1, rel=1e-12)
         assert math.isnan(found.intra_cluster_correlation)
-        assert found.note
+        assert found.messages
 
 
 def test_what_cannot_be_measured_is_said():
@@ -157,18 +157,19 @@ def test_what_cannot_be_measured_is_said():
     constant = np.array([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8], [0.6, 0.5]])  # in floats not quite
     constant = StatisticMatrix(in_steps(constant, 1), quotient, units=clusters, quotient=ACCURACY)
     cases = {
-        "same in every item": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, units=clusters), (1, 1)),
+        "constant-difference": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, units=clusters), (1, 1)),
                                (constant, (0, 1))],
-        "two clusters": [(StatisticMatrix(m.statistics, f1, units=clusters * 0, quotient=F1), (0, 1)),
+        "one-cluster": [(StatisticMatrix(m.statistics, f1, units=clusters * 0, quotient=F1), (0, 1)),
                          (StatisticMatrix(m.statistics[:0], f1, units=clusters[:0], quotient=F1), (0, 1))],
-        "undefined": [(StatisticMatrix(m.statistics * 0, f1, units=clusters, quotient=q), (0, 1)) for q in (F1, None)],
+        "score-undefined": [(StatisticMatrix(m.statistics * 0, f1, units=clusters, quotient=q), (0, 1))
+                            for q in (F1, None)],
     }
     for reason, matrices in cases.items():
         for bad, pair in matrices:
             found = measure_design_effect(bad, pair)
             assert math.isnan(found.design_effect)
             assert math.isnan(found.intra_cluster_correlation)
-            assert reason in found.note
+            assert reason in found.messages.codes
 
 
 @pytest.mark.parametrize("known", [True, False])

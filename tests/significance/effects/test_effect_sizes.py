@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from registry.messages import Messages
 from registry.significance.distributions import tango_interval
 from registry.significance.effects import measure_counts
 from tests.significance.effects.observed_effects import by_name, of_counts, of_scores
@@ -43,7 +44,7 @@ def test_odds_ratio_is_that_of_the_binomial_test(only_a, only_b):
     if not only_a + only_b:
         assert math.isnan(found.value)
         assert (found.low, found.high) == (0, math.inf)
-        assert found.note
+        assert found.messages
         return
     exact = stats.binomtest(only_a, only_a + only_b).proportion_ci(0.95, "exact")
     odds = [p / (1 - p) if p < 1 else math.inf for p in (only_a / (only_a + only_b), exact.low, exact.high)]
@@ -86,7 +87,7 @@ def test_identical_systems_have_no_effect():
     assert found["probability_of_superiority"].value == 0.5
     assert found["probability_of_superiority"].low < 0.5 < found["probability_of_superiority"].high
     assert math.isnan(found["odds_ratio"].value)
-    assert all(found[name].note for name in ("standardized_difference", "odds_ratio"))
+    assert all(found[name].messages for name in ("standardized_difference", "odds_ratio"))
 
 
 def test_constant_and_single_gains_have_no_standardized_difference():
@@ -94,18 +95,18 @@ def test_constant_and_single_gains_have_no_standardized_difference():
         found = by_name(m)["standardized_difference"]
         assert math.isnan(found.value)
         assert math.isnan(found.low)
-        assert "same in every unit" in found.note
+        assert "constant-difference" in found.messages.codes
 
 
 def test_undefined_units_are_left_out():
     rows = [[[1, 1], [0, 1]], [[0, 0], [1, 1]], [[1, 1], [1, 1]]]
     found = by_name(matrix(rows))
     assert found["proportion_difference"].value == 1 / 2
-    assert "undefined score: 1" in found["probability_of_superiority"].note
-    assert "not the mean" in found["proportion_difference"].note
-    assert "not the mean" in found["standardized_difference"].note
+    assert found["probability_of_superiority"].messages == Messages.of("units-left-out", units=1)
+    assert "effect-of-units" in found["proportion_difference"].messages.codes
+    assert "effect-of-units" in found["standardized_difference"].messages.codes
     nothing = by_name(matrix([[[0, 0], [1, 1]]]))
-    assert all(math.isnan(e.value) and e.note for e in nothing.values())
+    assert all(math.isnan(e.value) and e.messages for e in nothing.values())
 
 
 def test_effects_of_many_pairs_are_those_of_each():

@@ -32,7 +32,7 @@ def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
         return
     if np.ptp(a - b) == 0:
         assert math.isnan(found.p_value)
-        assert found.note
+        assert found.messages
         return
     assert (found.test, found.method) == ("t", "asymptotic")
     assert found.p_value == pytest.approx(ttost_paired(a, b, -margin, margin)[0], rel=1e-9)
@@ -195,7 +195,7 @@ def test_what_cannot_be_tested_is_said():
         found = assess_equivalence(observe(m), 0.1, Settings(resamples=100))
         assert math.isnan(found.p_value)
         assert math.isnan(found.low)
-        assert found.note
+        assert found.messages
 
 
 def test_undefined_resamples_count_against_equivalence():
@@ -203,7 +203,7 @@ def test_undefined_resamples_count_against_equivalence():
     found = assess_equivalence(observe(m), 0.9, Settings(resamples=2000))
     assert found.p_value == pytest.approx(0.8**5, abs=0.05)  # no draw of the unit that A's score rests on
     assert math.isnan(found.low)
-    assert "no interval" in found.note
+    assert "no-interval" in found.messages.codes
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, math.nan, math.inf])
@@ -215,7 +215,7 @@ def test_a_margin_is_declared_or_nothing_is_said(margin):
 def test_margins_of_proportions_are_no_percents():
     found = assess_equivalence(observe(of_counts(1, 2, 9)), 2, Settings())
     assert math.isnan(found.p_value)
-    assert "as wide as" in found.note
+    assert found.messages.codes == ("widest-margin",)
 
 
 def test_alpha_is_below_a_half():

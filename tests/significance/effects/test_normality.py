@@ -121,7 +121,7 @@ def test_scale_and_order_do_not_count(gains, factor, shift):
 def test_constant_gains_have_none(gains):
     found = run(gains)
     assert list(found) == NAMES
-    assert all(math.isnan(f.statistic) and math.isnan(f.p_value) and f.note for f in found.values())
+    assert all(math.isnan(f.statistic) and math.isnan(f.p_value) and f.messages for f in found.values())
 
 
 @pytest.mark.parametrize(("n", "defined"), [(2, []), (3, NAMES[:1]), (5, [NAMES[0], NAMES[2]]), (8, NAMES),
@@ -129,4 +129,4 @@ def test_constant_gains_have_none(gains):
 def test_each_has_its_range_of_units(n, defined):
     found = run(np.random.default_rng(0).standard_normal(n))
     assert [name for name in NAMES if not math.isnan(found[name].p_value)] == defined
-    assert all(found[name].note for name in NAMES if name not in defined)
+    assert all(found[name].messages for name in NAMES if name not in defined)

@@ -17,7 +17,7 @@ from registry.significance.base import Observed
 from registry.significance.exact import ideal_bootstrap as ideal
 from registry.significance.exact.ideal_bootstrap import ideal_tail, too_fine
 from registry.significance.pairwise import bootstrap
-from registry.significance.resampling.exceedances import UNREACHED, is_reachable
+from registry.significance.resampling.exceedances import is_reachable
 from tests.significance.exact.all_resamples import all_resamples, extremities, last
 from tests.significance.matrices import in_steps, matrix, of_labels, shared
 
@@ -52,19 +52,19 @@ def test_equals_all_resamples(rows, alternative, lower, alpha):
     d, bar, counts = extremities([(b, a, w) for a, b, w in rows] if lower else rows, alternative)
     if d and set(counts) <= {0, math.inf}:
         assert math.isnan(found.log_p)
-        assert found.note == "the difference is the same in every resample"
+        assert found.messages.codes == ("constant-difference",)
         return
     assert found.method == "ideal"
     assert is_reachable(observed(shared(rows, lower_is_better=lower)), alternative) == any(x >= bar for x in counts)
     if not any(x >= bar for x in counts):
         assert math.isnan(found.log_p)
-        assert found.note == UNREACHED
+        assert found.messages.codes == ("unreachable-difference",)
         assert math.isnan(found.ci_low)
         return
     total = len(rows) ** len(rows)
     assert found.p == sum(ways for x, ways in counts.items() if x >= bar) / total
     if counts[math.inf] / total > 0.001:
-        assert "no interval" in found.note
+        assert "no-interval" in found.messages.codes
         assert math.isnan(found.ci_low)
         return
     reach = last(counts, alpha)
@@ -79,7 +79,7 @@ def test_percentile_and_basic_intervals_are_quantiles_of_the_defined_resamples(r
     undefined = counts.pop(None, 0)
     d = sum(a - b for a, b, _ in rows) / sum(w for _, _, w in rows)
     percentile, basic = (run(shared(rows), interval=kind, confidence=1 - alpha) for kind in ("percentile", "basic"))
-    if percentile.note:
+    if percentile.messages:
         assert undefined or len(counts) == 1 or not any(d * (x - 2 * d) >= -1e-9 or d * x <= 0 for x in counts)
         return
     low = -last(Counter({-x: ways for x, ways in counts.items()}), alpha / 2)
@@ -187,7 +187,7 @@ def test_the_dual_interval_leaves_out_0_just_when_the_test_is_significant(altern
             beside = [p, p * (1 - 1e-9), p * (1 + 1e-9)] if 1e-4 < p < 0.9999 else []
             for alpha in (0.01, 0.05, 0.2, 0.5, 0.731, *beside):
                 found = run(m, pair, alternative=alternative, confidence=1 - alpha)
-                assert not found.note
+                assert not found.messages
                 assert (found.ci_low > 0 or found.ci_high < 0) == (p <= alpha)
 
 
@@ -229,21 +229,21 @@ def test_trec_runs_125_and_126(real_data):
 
 
 def test_degenerate():
-    assert run(of_labels([[1, 0]])).note == "one unit cannot be resampled"
+    assert run(of_labels([[1, 0]])).messages.codes == ("one-unit",)
     assert math.isnan(run(of_labels([[1, 0]])).log_p)
     assert run(of_labels([[1, 0], [0, 1]])).log_p == 0.0
     same = run(of_labels([[1, 1], [0, 0]]))
     assert (same.log_p, same.ci_low, same.ci_high) == (0.0, 0.0, 0.0)
-    assert run(shared([(2, 1, 1)] * 20 + [(3, 2, 1)] * 20 + [(1, 0, 0)])).note == ""
+    assert run(shared([(2, 1, 1)] * 20 + [(3, 2, 1)] * 20 + [(1, 0, 0)])).messages.codes == ()
     silent = run(shared([(1, 0, 1)] * 20 + [(0, 0, 0)]))  # undefined where it is silent in all, and else the same
-    assert silent.note == "the difference is the same in every resample"
+    assert silent.messages.codes == ("constant-difference",)
 
 
 @pytest.mark.parametrize("gains", [(1, 2), (2,) * 20 + (3,) * 20, (2,) * 3 + (3,) * 3])
 def test_a_difference_that_no_resample_doubles_or_reverses_has_no_p_value(gains):
     """Twice the mean is 3, 5 and 5."""
     found = run(shared([(gain, 0, 1) for gain in gains]))
-    assert found.note == UNREACHED
+    assert found.messages.codes == ("unreachable-difference",)
     assert math.isnan(found.p)
     assert all(map(math.isnan, (found.log_p, found.ci_low, found.ci_high)))
 
@@ -257,7 +257,7 @@ def test_undefined_resamples_are_extreme(empty, drawn):
     """
     found = run(shared([(*empty, 0)] * 19 + [(5, 1, 4)]))
     assert p_value(found) == pytest.approx((19 / 20) ** 20 + stats.binom.sf(drawn - 1, 20, 1 / 20), rel=1e-11)
-    assert found.note == "undefined in more than 0.1 % of the resamples: no interval"
+    assert found.messages.codes == ("no-interval",)
 
 
 @pytest.mark.parametrize(("m", "options"), [

@@ -10,13 +10,14 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from registry.messages import Messages
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
 from registry.significance.base import Observed, extremity
 from registry.significance.pairwise import bootstrap
 from registry.significance.resampling import draws
 from registry.significance.resampling import scores as resampling
-from registry.significance.resampling.exceedances import UNREACHED, is_reachable
+from registry.significance.resampling.exceedances import is_reachable
 from registry.significance.resampling.scores import sharing_resamples
 from tests.significance.matrices import matrix, of_labels, uneven
 
@@ -174,10 +175,10 @@ def test_counts_are_multinomial(units):
 
 
 def test_degenerate_differences_give_nan_with_a_reason():
-    assert run(of_labels([[1, 0]])).note == "one unit cannot be resampled"
+    assert run(of_labels([[1, 0]])).messages.codes == ("one-unit",)
     constant = run(of_labels([[1, 0]] * 5))
     assert math.isnan(constant.p_value)
-    assert constant.note == "the difference is the same in every resample"
+    assert constant.messages.codes == ("constant-difference",)
     assert run(of_labels([[1, 1], [0, 0]])).p_value == 1.0
 
 
@@ -190,7 +191,7 @@ def test_strata_of_one_unit_each_cannot_be_resampled(variant, clusters):
     m = replace(m, units=of if clusters else None, strata=of)
     (found,) = Bootstrap(variant).run(m, [(0, 1)], Settings(resamples=500))
     assert math.isnan(found.p_value)
-    assert found.note == "strata of one unit each cannot be resampled"
+    assert found.messages.codes == ("one-unit-strata",)
     assert np.isnan(Bootstrap(variant).score_intervals(m, Settings(resamples=500))).all()
 
 
@@ -229,7 +230,7 @@ def test_where_no_resample_is_extreme_there_is_no_p_value_in_draws_either(varian
     gains = 0.3 + 0.2 * np.random.default_rng(3).random(5)
     m = matrix([[[round(g * 10**9), 10**9], [0, 10**9]] for g in gains])
     found = Bootstrap(variant).run(m, [(0, 1)], Settings(resamples=2000))[0]
-    assert (found.method, found.note) == ("monte-carlo", UNREACHED)
+    assert (found.method, found.messages.codes) == ("monte-carlo", ("unreachable-difference",))
     assert all(map(math.isnan, (found.p_value, found.log10_p, found.p_low, found.ci_low)))
     assert Permutation().run(m, [(0, 1)], Settings())[0].p_value == 2**-4
 
@@ -240,7 +241,7 @@ def test_draws_do_not_show_that_p_is_0():
     (found,) = Bootstrap("berg-kirkpatrick-2012").run(m, [(0, 1)], Settings(resamples=500))
     assert found.p_value == 1 / 501
     assert found.log10_p == pytest.approx(-math.log10(501))
-    assert found.note.startswith("(s + 1) / (b + 1)")
+    assert found.messages == Messages.of("share-of-resamples", plus_one=True)
 
 
 def test_a_unit_alone_in_its_stratum_adds_no_variance():
@@ -256,7 +257,7 @@ def test_a_constant_difference_is_degenerate_also_where_some_resamples_are_undef
     """Precision: A always right, B always wrong, and silent in one unit of nine: (8/9)^9 and so on never all silent."""
     found = run(matrix([*[[[1, 1], [0, 1]]] * 8, [[1, 1], [0, 0]]]), resamples=5000)
     assert math.isnan(found.p_value)
-    assert found.note == "the difference is the same in every resample"
+    assert found.messages.codes == ("constant-difference",)
 
 
 @pytest.mark.slow
@@ -271,7 +272,7 @@ def test_the_dual_interval_counts_undefined_resamples_as_the_test_does():
             continue
         for alpha in (p - 0.4 / 1000, p + 0.4 / 1000):
             found = run(m, resamples=999, confidence=1 - alpha)
-            if not found.note:
+            if not found.messages:
                 assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
 
 
@@ -279,7 +280,7 @@ def test_an_undefined_resample_counts_as_extreme_and_takes_the_interval():
     """Precision of a system with spans in one unit of four is undefined in (3/4)^4 of the resamples."""
     found = run(matrix([[[1, 1], [1, 2]], [[0, 0], [0, 2]], [[0, 0], [1, 2]], [[0, 0], [2, 2]]]), resamples=4000)
     assert found.p_value > (3 / 4) ** 4 - 0.05
-    assert "no interval" in found.note
+    assert "no-interval" in found.messages.codes
     assert math.isnan(found.ci_low)
     (counted,) = Bootstrap("berg-kirkpatrick-2012").run(
         matrix([[[0, 0], [1, 2]], [[1, 1], [1, 2]], [[0, 0], [0, 2]]]), [(0, 1)], Settings(resamples=4000))

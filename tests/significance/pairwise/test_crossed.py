@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from registry.messages import Message, Messages
 from registry.significance import Crossed, MatchedT, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
+from registry.significance.diagnostics.assumptions import misuses
 from tests.significance.resampling.test_random_runs import graded, matrix, run
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -71,16 +72,17 @@ def test_scores_that_are_no_quotients_are_linearized():
 def test_what_is_not_tested_says_why():
     m = graded(np.random.default_rng(1), 4, [(0, 1), (0, 2, 1)])
     assert Crossed().refusal(replace(m, runs=None)).startswith("crossed looks at single runs")
-    assert "one run only" in Crossed().refusal(graded(np.random.default_rng(1), 4, [(0, 1), (1,)]))
+    assert "only one run" in Crossed().refusal(graded(np.random.default_rng(1), 4, [(0, 1), (1,)]))
     constant = run(Crossed(), of_scores(np.ones((3, 2)), np.zeros((3, 2))))
-    assert (math.isnan(constant.p_value), constant.note) == (True, "the difference is the same in every item and run")
+    assert (math.isnan(constant.p_value), constant.messages) == (True, Messages.of(
+        "constant-difference", over="item and run"))
     level = run(Crossed(), of_scores(np.ones((3, 2)), np.array([[1, 1], [1, 1], [1, 1]])))
     assert level.p_value == 1
-    assert run(Crossed(), of_scores([[1, 0]], [[0, 0]])).note == "one unit says nothing of others"
+    assert run(Crossed(), of_scores([[1, 0]], [[0, 0]])).messages.codes == ("one-unit",)
     assert run(Crossed(over="runs"), of_scores([[1, 0]], [[0, 0]])).p_value == pytest.approx(0.5)
     few_runs, few_items = misuses(Crossed(), m)
-    assert "two runs" in few_runs
-    assert "there are 4 here" in few_items
+    assert few_runs.code == "two-runs"
+    assert few_items == Message("few-units-crossed", {"units": 4, "least": 20, "even": None})
     assert misuses(Crossed(over="items"), graded(np.random.default_rng(1), 20, [(0, 1), (0, 2)])) == []
 
 

@@ -34,7 +34,8 @@ def test_yehs_correlation_of_recalls_stands_beside_the_p_value():
     assert correlation(*recalled.T) == pytest.approx(0.34518, abs=5e-6)
     assert correlation(*recalled.T) == pytest.approx(stats.pearsonr(*recalled.T).statistic)
     (found,) = TwoSampleT().run(m, [(0, 1)], Settings())
-    assert "assumes independent results; r12 = 0.35" in found.note
+    assert found.messages.codes == ("independence-assumed",)
+    assert found.messages[0].parameters["correlation"] == pytest.approx(0.35, abs=0.005)
 
 
 @pytest.mark.parametrize(("r", "shrinks", "factor"), [(0.38, 0.787, 1.27), (0.50, 0.707, 1.41), (0.80, 0.447, 2.24)])
@@ -117,7 +118,7 @@ def test_scores_that_never_change_have_neither_variance_nor_correlation(n):
     """The mean of n times 2/3 is not 2/3 in floats, and what it is off by is no variance."""
     (found,) = TwoSampleT().run(matrix([[[2, 3], [1, 10]]] * n), [(0, 1)], Settings())
     assert math.isnan(found.p_value)
-    assert found.note == "assumes independent results; no variance within either system"
+    assert found.messages.codes == ("independence-assumed", "constant-scores")
     always, rising = np.full(n, 2 / 3), np.arange(n) / n
     assert math.isnan(correlation(always, rising))
     assert math.isnan(correlation(rising, np.full(n, 0.1)))

@@ -250,7 +250,7 @@ def test_identical_systems_have_p_1():
 def test_undefined_scores_give_nan_with_a_reason():
     found = permuted(matrix([[[1, 1], [0, 0]]]))
     assert math.isnan(found.p_value)
-    assert found.note == "a score is undefined"
+    assert found.messages.codes == ("score-undefined",)
 
 
 def test_clusters_are_swapped_whole():

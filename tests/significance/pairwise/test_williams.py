@@ -101,7 +101,7 @@ def test_a_pair_is_tested_by_its_three_correlations(test):
     assert found.difference == pytest.approx(r[0] - r[1], rel=1e-12)
     assert found.statistic == pytest.approx(abs(expected), rel=1e-10)
     assert found.p_value == pytest.approx(2 * tail.sf(abs(expected)), rel=1e-10)
-    assert (found.method, found.n_units, found.note) == ("asymptotic", 60, "")
+    assert (found.method, found.n_units, found.messages) == ("asymptotic", 60, ())
 
 
 @TESTS
@@ -120,7 +120,7 @@ def test_ranks_are_tested_with_a_note_and_tau_is_refused(test):
     found = run(test, pair_matrix(x, y, SPEARMAN))
     ranks = np.apply_along_axis(stats.rankdata, 0, x)
     assert found.p_value == pytest.approx(run(test, pair_matrix(ranks, stats.rankdata(y))).p_value, rel=1e-10)
-    assert found.note.startswith("approximate for ranks")
+    assert found.messages.codes == ("approximate-for-ranks",)
     with pytest.raises(ValueError, match=f"{test.name} compares Pearson's or Spearman's correlations"):
         run(test, pair_matrix(x, y, KENDALL))
 
@@ -134,9 +134,9 @@ def test_degenerate_correlations(test):
     for perfect in (y, -y, -a):
         found = run(test, pair_matrix(np.stack([a, perfect], axis=1), y))
         assert math.isnan(found.p_value)
-        assert found.note == "a correlation is 1 or -1"
-    assert run(test, pair_matrix(x[:3], y[:3])).note == "needs more than 3 items"
-    assert run(test, pair_matrix(np.stack([a, np.ones(20)], axis=1), y)).note == "a score is undefined"
+        assert found.messages.codes == ("perfect-correlation",)
+    assert run(test, pair_matrix(x[:3], y[:3])).messages.codes == ("needs-items",)
+    assert run(test, pair_matrix(np.stack([a, np.ones(20)], axis=1), y)).messages.codes == ("score-undefined",)
 
 
 def test_williams_is_undefined_where_gold_and_predictions_cancel():
@@ -144,4 +144,4 @@ def test_williams_is_undefined_where_gold_and_predictions_cancel():
     a, b = np.array([1, 1, -1, -1] * 5), np.array([1, -1, 1, -1] * 5)
     found = run(Williams(), pair_matrix(np.stack([a, b], axis=1), a - b))
     assert math.isnan(found.p_value)
-    assert found.note == "the gold values are a sum of both predictions"
+    assert found.messages.codes == ("gold-is-sum",)

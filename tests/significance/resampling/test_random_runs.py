@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registry.messages import Messages
 from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix
-from registry.significance.assumptions import misuses
+from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.resampling import draws
 from registry.significance.resampling import scores as runs
 from tests.significance.matrices import ACCURACY, quotient
@@ -86,9 +87,9 @@ def test_so_few_runs_bound_the_p_value_and_the_note_says_so(alternative, p):
                 alternative=alternative)
     assert found.p_value == p
     least = 0.1 if alternative == "two-sided" else 0.05
-    assert found.note == f"smallest attainable p with 3 and 3 runs: {least:g}"
+    assert found.messages == Messages.of("smallest-p-value", runs_a=3, runs_b=3, least=least)
     uneven = run(Permutation(), of_sums([(9, 10), (8, 10)], [(1, 10), (2, 10), (3, 10)]))
-    assert (uneven.p_value, uneven.note) == (0.1, "smallest attainable p with 2 and 3 runs: 0.1")
+    assert (uneven.p_value, uneven.messages) == (0.1, Messages.of("smallest-p-value", runs_a=2, runs_b=3, least=0.1))
 
 
 def test_ties_count():
@@ -106,7 +107,7 @@ def test_many_runs_are_relabelled_at_random():
         drawn = run(Permutation(), m, resamples=4000)
     assert (exact.method, drawn.method, drawn.resamples) == ("exact", "monte-carlo", 4000)
     assert abs(drawn.p_value - exact.p_value) < 6 * math.sqrt(exact.p_value * (1 - exact.p_value) / 4000)
-    assert drawn.note == "smallest attainable p with 6 and 5 runs: 0.00025"
+    assert str(drawn.messages) == "the smallest possible p-value with 6 and 5 runs is 0.00025"
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -189,7 +190,7 @@ def test_units_are_summed_within_runs():
 @pytest.mark.parametrize("test", [Permutation(), Bootstrap()], ids=repr)
 def test_systems_with_one_run_are_refused_by_their_number(test):
     m = graded(np.random.default_rng(1), 4, [(0, 1), (1,), (0, 2, 1)])
-    assert test.refusal(m).startswith("1 of 3 systems has one run only")
+    assert test.refusal(m).startswith("1 of 3 systems has only one run")
     with pytest.raises(ValueError, match="two or more"):
         test.run(m, [(0, 2)], Settings())
 
@@ -206,7 +207,7 @@ def test_few_runs_are_not_drawn_and_permuting_them_speaks_of_these_items():
     assert Bootstrap().refusal(m).startswith("1 system has fewer than 5 runs")
     assert Bootstrap().refusal(m.of_systems([0])) is None
     (warning,) = misuses(Permutation(), m)
-    assert "these very items" in warning
+    assert warning.code == "runs-on-fixed-items"
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_no_error_to_divide_by():
     constant = [[[1, 1], [0, 1]]] * 20
     (found,) = Bootstrap("studentized").run(matrix(constant), [(0, 1)], Settings(resamples=200))
     assert math.isnan(found.p_value)
-    assert "same in every unit" in found.note
+    assert "constant-difference" in found.messages.codes
     assert permuted(matrix(constant)).p_value == 2**-19
     (swapped,) = Permutation(studentized=True).run(matrix(constant), [(0, 1)], Settings(resamples=200))
     assert swapped.p_value == 1 / 201
@@ -167,7 +167,7 @@ def test_no_error_where_rounding_leaves_some(shares):
         constant = matrix([[[k * over, k * under] for over, under in shares] for k in range(1, n + 1)])
         (found,) = Bootstrap("studentized").run(constant, [(0, 1)], Settings(resamples=200))
         assert math.isnan(found.p_value)
-        assert "same in every unit" in found.note
+        assert "constant-difference" in found.messages.codes
 
 
 def test_resamples_of_one_unit_have_no_error():

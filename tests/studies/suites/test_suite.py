@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
-from registry.significance.cautions.rare_classes import RARE_CLASSES
+from registry.messages import Message
 from registry.studies.suites import Suite
 from tests.label_tasks import second_test_set
 from tests.studies.suites.coverage import missed, suite
@@ -50,7 +50,7 @@ def test_a_rare_class_on_one_set_is_told_of():
     for board in case.boards:
         board.scores = board.matrix.scores()
     (warning,) = Suite().run(case).warnings
-    assert warning == f"set1: {RARE_CLASSES}"
+    assert warning == Message("rare-class", {"test_sets": ["set1"]})
 
 
 @pytest.mark.parametrize(("weight", "error"), [("dev=2", UnknownNameError), ("set0=none", InputError),

@@ -731,7 +731,7 @@
       notes: [
         cellAt(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
         all.sameTeam(k) ? "Both are of one team" : null,
-        cellAt(pairs.note, k)?.replace(/^./u, (first) => first.toUpperCase()) || null
+        cellAt(pairs.messages, k)?.replace(/^./u, (first) => first.toUpperCase()) || null
       ].filter((note) => note != null)
     };
   }
@@ -969,7 +969,7 @@
       numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
       numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
       column(boardHeading("wins"), ({ n, figures }) => figures.significant ? place < n ? "won" : "lost" : "open"),
-      column(pairHeading("note"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 })
+      column(pairHeading("messages"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 })
     ].filter(({ isShown = true }) => isShown);
     const head = ({ heading, right, class: name, title }) => el("th", { scope: "col", class: name ?? (right && "right"), title }, heading);
     const rowElement = (row) => el("tr", {}, rowCells(columns, row));
@@ -1902,7 +1902,7 @@
       numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some((of) => of.corrected) }),
       column("significantly better", ({ figures, i, j }) => !figures ? "" : figures.significant ? nameElement(nameOf(i < j ? a : b)) : "neither"),
       column(
-        pairHeading("note"),
+        pairHeading("messages"),
         ({ figures }) => figures ? el("span", { class: "said" }, visible(figures.notes.join(". "))) : "",
         { isShown: rows2.some(({ figures }) => figures?.notes.length) }
       )
@@ -2423,7 +2423,7 @@
         numberColumn(intervalHeading(board), ({ interval }) => interval, { isShown: rows2.some(({ interval }) => interval) }),
         numberColumn(pairHeading("p_value"), ({ p }) => p),
         numberColumn(pairHeading("p_adjusted"), ({ adjusted }) => adjusted, { isShown: board.corrected }),
-        column(pairHeading("note"), notes.numbers, { isShown: notes.list.length > 0 }),
+        column(pairHeading("messages"), notes.numbers, { isShown: notes.list.length > 0 }),
         column("", (row) => el("a", {
           class: "unprinted",
           href: hrefWith({ system: "", a: nameOf(n), b: name(row) }),

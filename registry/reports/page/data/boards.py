@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from registry.identity import digest_lines
-from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
+from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.rendering.table import number
 from registry.reports.boards import rank_ranges
-from registry.reports.columns import BOARD_KEYS, interval, page_headings, shown_fields
+from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields
 from registry.reports.latex_board import latex_board
 from registry.reports.methods import methods
 from registry.reports.page.data.columns import Json, as_column
@@ -28,8 +28,7 @@ def board_key(board: Leaderboard) -> str:
 def board_data(board: Leaderboard, reach: int | None) -> Json:
     """A board with the pairs of systems up to so many places apart, or all."""
     by, n = board.comparison, len(board.standings)
-    keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
-    standings = {key: as_column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")} | {
+    standings = {key: as_column(_value(of, key) for of in board.standings) for key in (*STANDING_KEYS, "shown")} | {
         # What people see, as all other forms write it, so that nothing is rounded in another way.
         "range": as_column(rank_ranges(board)), "in_cluster": as_column(board.clusters),
         "printed": as_column(number(board.decimals)(of.score) for of in board.standings),
@@ -45,6 +44,10 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
         "sentences": (*board.sentences, *board.footnotes), "methods": methods(board),
         "latex": latex_board(board) if n <= LATEX else None,
     }
+
+
+def _value(of: Standing, key: str) -> Any:
+    return list(map(str, of.remarks)) if key == "remarks" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:

@@ -18,7 +18,7 @@ PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the
 NEIGHBOURS = 10  # places on either side of a system up to which its pairs are always there
 
 _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "ci_high")
-_FACTS = ("method", "resolved", "note")
+_FACTS = ("method", "resolved", "messages")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
 _DIGITS = 4  # significant ones of p-values
 
@@ -55,7 +55,7 @@ def packed_columns(pairs: Decisions) -> Json:
     """Columns by their names, as `opened.js` reads them."""
     return ({name: packed_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: packed_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
-            | {name: packed_values(pairs.columns[name].tolist()) for name in _FACTS}
+            | {name: packed_values(_facts(pairs, name)) for name in _FACTS}
             | {"significant": _significant(pairs)})
 
 
@@ -64,8 +64,17 @@ def _columns(pairs: Decisions, decimals: int) -> Json:
                 for name in _P_VALUES}
     differences = {name: as_column(precise(value, decimals) for value in pairs.columns[name].tolist())
                    for name in _DIFFERENCES}
-    facts = {name: as_column(pairs.columns[name].tolist()) for name in ("n_discordant", *_FACTS)}
+    facts = {name: as_column(_facts(pairs, name)) for name in ("n_discordant", *_FACTS)}
     return differences | p_values | facts | {"significant": _significant(pairs)}
+
+
+def _facts(pairs: Decisions, name: str) -> list[Any]:
+    """Return a column as the page shows it: messages as text."""
+    column: list[Any] = pairs.columns[name].tolist()
+    if name != "messages":
+        return column
+    texts = {messages: str(messages) for messages in set(column)}
+    return [texts[messages] for messages in column]
 
 
 def _significant(pairs: Decisions) -> str:

@@ -32,7 +32,8 @@ def task_entry(file: str, contents: TaskBoards) -> Json:
         "organisers": ", ".join(task.organisers), "held": task.date or "", "compared": contents.about.compared,
         "metric": board.metric_title, "test_set": board.test_set, "better": board.better,
         "n_systems": len(board.standings), "n_items": board.comparison.n_items, **_firsts(board),
-        "chart": skyline(board), "notes": board.outdated, "boards": [_board_entry(link, of) for of in boards],
+        "chart": skyline(board), "notes": tuple(message.sentence for message in board.outdated),
+        "boards": [_board_entry(link, of) for of in boards],
         "names": tuple(dict.fromkeys(of.system for board in boards for of in board.standings))}
 
 

@@ -57,7 +57,7 @@ export function pairFigures(board, all, i, j) {
     notes: [
       cellAt(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
       all.sameTeam(k) ? "Both are of one team" : null,
-      cellAt(pairs.note, k)?.replace(/^./u, first => first.toUpperCase()) || null,
+      cellAt(pairs.messages, k)?.replace(/^./u, first => first.toUpperCase()) || null,
     ].filter(note => note != null),
   };
 }

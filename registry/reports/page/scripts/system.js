@@ -100,7 +100,7 @@ function opponentTable(board, n, place, against) {
       numberColumn(intervalHeading(board), ({ interval }) => interval, { isShown: rows.some(({ interval }) => interval) }),
       numberColumn(pairHeading("p_value"), ({ p }) => p),
       numberColumn(pairHeading("p_adjusted"), ({ adjusted }) => adjusted, { isShown: board.corrected }),
-      column(pairHeading("note"), notes.numbers, { isShown: notes.list.length > 0 }),
+      column(pairHeading("messages"), notes.numbers, { isShown: notes.list.length > 0 }),
       column("", row => el("a", { class: "unprinted", href: hrefWith({ system: "", a: nameOf(n), b: name(row) }),
         "aria-label": `side by side with ${visible(name(row))}` }, "side by side")),
     ], groups.filter(([, of]) => of.length).map(([title, of]) => [`${title} ${of.length}`, of])), rows.length > LONG),

@@ -71,7 +71,7 @@ function compareScores(board, a, b) {
     numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures?.adjusted ?? "", { isShown: boards.some(of => of.corrected) }),
     column("significantly better", ({ figures, i, j }) =>
       (!figures ? "" : figures.significant ? nameElement(nameOf(i < j ? a : b)) : "neither")),
-    column(pairHeading("note"), ({ figures }) => (figures ? el("span", { class: "said" }, visible(figures.notes.join(". "))) : ""),
+    column(pairHeading("messages"), ({ figures }) => (figures ? el("span", { class: "said" }, visible(figures.notes.join(". "))) : ""),
       { isShown: rows.some(({ figures }) => figures?.notes.length) }),
   ], rows, { id: "versus-metrics" }));
 }

@@ -1,0 +1,128 @@
+"""Usual names of columns: the one table from which `quick`, `new` and `evaluate` take the roles of columns.
+
+A name says what a column is for; its values alone never do. Names are compared by their words, so `sampleId`,
+`Sample ID` and `meta.sample_id` are the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "document",
+               "other"]
+
+_ROLES: dict[Role, str] = {
+    # What names an item.
+    "item": "item items item_id id ids idx index uid uuid guid key no nr number name qid query query_id question_id "
+            "example example_id example_idx instance instance_id sample sample_id sample_idx sentence_id sent_id "
+            "segment_id seg_id topic topic_id tweet_id row_id pair_id problem_id case_id case docid doc_id doc "
+            "document document_id word1 word2 sentence1 sentence2 text1 text2",
+    # What names an item together with a column that numbers items within it.
+    "part": "benchmark dataset subset task test_set category domain language lang split document doc doc_id docid "
+            "document_id page word1 word2 sentence1 sentence2 text1 text2",
+    # The right label, number or text.
+    "gold": "gold golds gold_label gold_score gold_text golden truth true true_label ground_truth groundtruth gt "
+            "y_true y_test target target_text targets actual actuals actual_label annotated_label expected reference "
+            "references reference_summary ref refs answer answers correct_answer correct_label human_score human_label "
+            "highlights",
+    # What a system says.
+    "answer": "prediction predictions pred preds predicted predicted_label pred_label pred_text y_pred output outputs "
+              "response responses completion completions generation generations generated generated_text hypothesis "
+              "hypotheses hyp hyps mt decoded system_output model_output model_answer transcription transcript answer "
+              "answers",
+    # Kinds of values.
+    "label": "label labels class gold_label true_label pred_label predicted_label correct_label y_true y_pred tag",
+    "score": "score scores gold_score value rating similarity result",
+    "text": "text reference references ref refs reference_summary summary translation transcription transcript "
+            "hypothesis hyp mt sentence gold_text target_text pred_text generated_text highlights",
+    # What systems are given; never an answer.
+    "given": "source src input inputs input_text prompt question context passage article story dialogue instruction "
+             "conversation code title comment comments explanation notes reason",
+    # What names a system in a table with a row for each item and system.
+    "system": "system system_id system_name model model_id model_name team team_id team_name submission submission_id "
+              "participant method approach algorithm agent classifier solver",
+    # What numbers the runs of a system: rows that repeat an item.
+    "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt checkpoint random_seed n_shots "
+           "temperature prompt_template filter variant completion_id run_id",
+    # What headers of labels have besides; no role follows from these.
+    "other": "category type value stance tweet names sent",
+    # What names a document, whose items are not independent.
+    "document": "document doc doc_id docid document_id",
+}
+ROLES: dict[Role, tuple[str, ...]] = {role: tuple(names.split()) for role, names in _ROLES.items()}
+USUAL = frozenset(name for names in ROLES.values() for name in names)
+
+_HIGHER = frozenset((
+    "acc", "accuracy", "ap", "auc", "bleu", "chrf", "comet", "correct", "em", "exact", "f", "f1", "map", "meteor",
+    "mrr", "ndcg", "p", "pass", "precision", "r", "recall", "reward", "right", "rouge", "success", "win", "wins"))
+_LOWER = frozenset((
+    "aer", "cer", "cost", "distance", "err", "error", "errors", "latency", "loss", "mae", "mse", "nll", "perplexity",
+    "ppl", "rmse", "ter", "time", "wer"))
+_MEASURES = _HIGHER | _LOWER | {
+    "bertscore", "bleurt", "dice", "iou", "kappa", "mcc", "r1", "r2", "rank", "rl", "rouge1", "rouge2", "rougel",
+    "top1", "top5", "winrate"}
+_WITH_MEASURES = frozenset(("average", "avg", "exact", "k", "l", "length", "lsum", "macro", "match", "mean", "micro",
+                            "rate", "score", "weighted"))
+_SIZES = frozenset((
+    "chars", "count", "duration", "elapsed", "examples", "instances", "latency", "len", "length", "line", "ms", "n",
+    "num", "runtime", "sec", "seconds", "size", "support", "time", "tokens", "words", "year"))
+
+
+def usual_form(name: str) -> str:
+    """Return a name as the table writes it.
+
+    >>> [usual_form(name) for name in ("sampleId", "# ID", "Ground truth", "meta.sample-id", "y_true")]
+    ['sample_id', 'id', 'ground_truth', 'sample_id', 'y_true']
+    """
+    last = re.split(r"\.(?=[A-Za-z_])", name.strip())[-1]
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last)
+    return "_".join(re.findall(r"[^\W_]+", apart.casefold()))
+
+
+def is_called(name: str, *roles: Role) -> bool:
+    """Return whether a name is usual for one of the roles."""
+    form = usual_form(name)
+    return any(form in ROLES[role] for role in roles)
+
+
+def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
+    """Return the columns whose names are usual for a role, the most usual first; `among` restricts them."""
+    known = ROLES[role]
+    found = [name for name in names if usual_form(name) in known and (among is None or name in among)]
+    return sorted(found, key=lambda name: known.index(usual_form(name)))
+
+
+def directions(name: str) -> set[str]:
+    """Return which scores are better by the words of a name: `higher`, `lower`, both or none.
+
+    >>> directions("macro_F1"), directions("wer.csv"), directions("aspen")
+    ({'higher'}, {'lower'}, set())
+    """
+    words = _words(name)
+    return {better for better, known in (("higher", _HIGHER), ("lower", _LOWER)) if words & known}
+
+
+def is_measure(name: str) -> bool:
+    """Return whether a name is that of a measure and nothing else.
+
+    >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
+    ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']
+    """
+    words = _words(name)
+    return bool(words & _MEASURES) and words <= _MEASURES | _WITH_MEASURES
+
+
+def is_size(name: str) -> bool:
+    """Return whether a name is that of a size, a count or a duration, which is no score and no answer.
+
+    >>> [name for name in ("n_tokens", "time_ms", "aspen") if is_size(name)]
+    ['n_tokens', 'time_ms']
+    """
+    words = set(re.findall("[a-z]+", name.casefold())) - {"average", "avg", "mean", "total"}
+    return bool(words) and words <= _SIZES
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+[0-9]?", name.casefold()))

@@ -1,1 +1,0 @@
-"""Formats that are no tables: marked lines, rankings, spans, tagged and plain text."""

@@ -1,0 +1,774 @@
+"""Messages about results: each has a stable code, a severity, parameters, and a text that is made when it is shown.
+
+The database and JSON hold codes and parameters, so a text can be reworded without changing what is stored. Programs
+find messages by code. A code never changes its meaning; `docs/messages.md` lists all of them.
+
+Severities: `error` means that a result is missing, `warning` that a result may be wrong or not of today, and `info`
+that a reader needs it to understand the result.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from registry.errors import counted, listed
+
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One row of the table of messages.
+
+    Attributes:
+        code: The stable identifier, such as `rare-class`.
+        severity: How much the message matters.
+        text: A function that makes the text from the parameters, or a template for `str.format`.
+        example: Parameters for documentation; their names are the names of the message's parameters.
+        about_pairs: True if the message can be about several pairs of a board (parameters `pairs` and `of_pairs`).
+    """
+
+    code: str
+    severity: Severity
+    text: str | Callable[..., str]
+    example: Mapping[str, Any]
+    about_pairs: bool = False
+
+
+KINDS: dict[str, Kind] = {}
+_NAMED = 5  # submissions in a text
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message about a result; `str(message)` is its text, a clause without a full stop.
+
+    Attributes:
+        code: A key of `KINDS`.
+        parameters: Values for the text, as JSON knows them.
+    """
+
+    code: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of this kind of message."""
+        return KINDS[self.code].severity
+
+    def __str__(self) -> str:
+        """Return the text."""
+        kind, parameters = KINDS[self.code], dict(self.parameters)
+        place = _place(parameters, about_pairs=kind.about_pairs)
+        return place + (kind.text.format(**parameters) if isinstance(kind.text, str) else kind.text(**parameters))
+
+    @property
+    def sentence(self) -> str:
+        """The text with a capital and a full stop."""
+        text = str(self)
+        return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
+
+    def with_parameters(self, **parameters: Any) -> Message:
+        """Return the message with further parameters."""
+        return Message(self.code, {**self.parameters, **parameters})
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the database stores."""
+        return {"code": self.code, "parameters": dict(self.parameters)}
+
+    def described(self) -> dict[str, Any]:
+        """Return what JSON output shows."""
+        return {"code": self.code, "severity": self.severity, "parameters": dict(self.parameters), "text": str(self)}
+
+
+class Messages(tuple[Message, ...]):
+    """Messages about one result; `str` joins their texts with semicolons."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return the texts."""
+        return "; ".join(map(str, self))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes."""
+        return tuple(message.code for message in self)
+
+    @classmethod
+    def of(cls, code: str, **parameters: Any) -> Messages:
+        """Return a single message."""
+        return cls((Message(code, parameters),))
+
+    def dump(self) -> str:
+        """Return what the database stores: a JSON list."""
+        return json.dumps([message.stored() for message in self], ensure_ascii=False)
+
+    @classmethod
+    def load(cls, stored: str) -> Messages:
+        """Return the messages of a stored text."""
+        return cls(message(one) for one in json.loads(stored))
+
+
+NO_MESSAGES = Messages()
+
+
+# Messages of pairs that are also about their board, in the order in which it shows them.
+BOARD_CODES = (
+    "not-exchangeable", "uneven-units-studentized", "skewed-differences", "asymmetric-differences", "skewed-items",
+    "few-predictions", "few-varied-predictions", "rare-class", "rare-class-clusters", "rare-class-errors",
+    "uneven-samples", "unlike-samples", "uneven-runs", "not-normal", "similar-predictions", "judge-favours",
+    "few-judge-errors")
+
+
+class BoardWarning(NamedTuple):
+    """A message about one board; `str` is its line on the terminal."""
+
+    board: str
+    message: Message
+
+    def __str__(self) -> str:
+        """Return the board and the text."""
+        return f"{self.board}: {self.message}"
+
+
+def message(stored: Mapping[str, Any]) -> Message:
+    """Return a message from its stored code and parameters."""
+    return Message(stored["code"], stored["parameters"])
+
+
+def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
+    """Remove the parameters that say what a message is about, and return the words for them."""
+    submissions = parameters.pop("submissions", ())
+    of_all = ", in all items of the test set" if parameters.pop("in_whole_test_set", False) else ""
+    place = f"{_listed(submissions)}{of_all}: " if submissions else ""
+    if run := parameters.pop("run", None):
+        place += f"run {run}: "
+    if test_sets := parameters.pop("test_sets", ()):
+        place += f"{', '.join(test_sets)}: "
+    if not about_pairs or "of_pairs" not in parameters:
+        return place
+    n, of = parameters.pop("pairs"), parameters.pop("of_pairs")
+    rest = " without the purged team" if parameters.pop("without_purged", False) else ""
+    pairs = f"{n:,} of {of:,} pairs" if n != of else "the one pair" if of == 1 else f"all {of:,} pairs"
+    return f"{place}in {pairs}{rest}, "
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'more system')}" if more > 0 else "")
+
+
+def sentence(statement: str | Message) -> str:
+    """Return a statement about a result as a sentence."""
+    return statement if isinstance(statement, str) else statement.sentence
+
+
+def on_board(found: Message, pairs: int, of_pairs: int) -> Message:
+    """Return the message about a board of which `pairs` of `of_pairs` pairs have this message.
+
+    >>> str(on_board(Message("not-normal"), 2, 6))[:50]
+    'in 2 of 6 pairs, the p-value may be too small, bec'
+    """
+    return found.with_parameters(pairs=pairs, of_pairs=of_pairs)
+
+
+def _add(code: str, severity: Severity, text: str | Callable[..., str], *, about_pairs: bool = False,
+         **example: Any) -> None:
+    KINDS[code] = Kind(code, severity, text, example, about_pairs)
+
+
+# Results of one pair that are missing.
+_add("score-undefined", "error", "a score is undefined")
+_add("no-shared-scores", "error", "in no unit that distinguishes the two systems are both scores defined")
+_add("needs-items", "error", "the test needs at least {least} items", least=4)
+_add("perfect-correlation", "error", "a correlation is 1 or -1")
+_add("gold-is-sum", "error", "the gold values are a sum of the predictions of both systems")
+_add("constant-scores", "error", "the scores of neither system vary")
+_add("constant-proportions", "error", "both proportions are 0 or 1")
+_add("empty-column", "error", "a column of the contingency table is empty")
+_add("constant-difference", "error", "the difference is the same in every {over}", over="unit")
+_add("one-unit", "error", "a single unit gives no information about other units")
+_add("one-unit-strata", "error", "strata of one unit each cannot be resampled")
+_add("few-judged-pairs", "error", "people judged the answers of both systems in fewer than {least} units", least=2)
+_add("unreachable-difference", "error",
+     "no resample is as extreme as the observed difference, so the bootstrap cannot test it; use permutation")
+_add("undefined-without-item", "error", "a score is undefined without one item of one run")
+_add("purged-team", "info", "a team was purged")
+
+# Facts about the result of one pair.
+_add("worse-system-favoured", "warning", "the test favours the system with the worse score", about_pairs=True)
+_add("smallest-p-value", "info", "the smallest possible p-value with {runs_a} and {runs_b} runs is {least:.3g}",
+     runs_a=3, runs_b=3, least=0.1)
+_add("approximate-for-ranks", "warning",
+     "the test is approximate for ranks and rejects too often if correlations are high; use permutation",
+     about_pairs=True)
+
+
+def _independence(correlation: float | None = None, factor: float | None = None) -> str:
+    text = "the test assumes independent results"
+    return text if correlation is None or factor is None else (
+        f"{text}; their correlation is {correlation:.2f}, and the standard error is overstated by a factor of "
+        f"{factor:.2f}")
+
+
+_add("independence-assumed", "info", _independence, correlation=0.61, factor=1.6)
+_add("no-interval", "warning",
+     "the difference has no interval, because it is undefined in more than 0.1 % of the resamples")
+_add("no-gain", "info", "the scores are equal, so there is no gain to test")
+
+
+def _share(plus_one: bool) -> str:
+    formula = "(s + 1) / (b + 1), because s is 0" if plus_one else "s / b"
+    return f"the p-value is {formula}, one-sided in the direction of the gain"
+
+
+_add("share-of-resamples", "info", _share, plus_one=True)
+
+# Pairs for which a test is not a test of equal scores.
+_TOO_SMALL = "the p-value may be too small, because "
+_TOO_OFTEN = "equal systems may be called different too often, because "
+
+
+def _skewed(use: str | None = None) -> str:
+    remedy = "add units" if use is None else f"use {use}, or add units"
+    return f"{_TOO_SMALL}the differences are too skewed for so few units; {remedy}"
+
+
+_add("not-exchangeable", "warning",
+     f"{_TOO_SMALL}the two systems trade precision for recall; use permutation(studentized=true)", about_pairs=True)
+_add("uneven-units-studentized", "warning",
+     f"{_TOO_SMALL}a few units have most of the weight, and the systems are not exchangeable; add units",
+     about_pairs=True)
+_add("skewed-differences", "warning", _skewed, about_pairs=True, use="bootstrap(variant=studentized)")
+_add("skewed-one-sided", "warning",
+     "the one-sided p-value may be wrong, because the differences are too skewed for so few units; add units",
+     about_pairs=True)
+_add("skewed-items", "warning",
+     f"{_TOO_SMALL}the differences between units are too skewed for so few units; add units", about_pairs=True)
+_add("skewed-ranks", "warning",
+     "ranks may be wrong, because the differences are too skewed for so few units; use --method bootstrap",
+     about_pairs=True)
+_add("skewed-equivalence", "warning",
+     "systems may be called equivalent too often, because the differences are too skewed for so few units; add units",
+     about_pairs=True)
+_add("skewed-power", "warning",
+     "the forecast may be wrong, because one-sided tests err too often if differences are so skewed in so few units; "
+     "add units", about_pairs=True)
+_add("asymmetric-differences", "warning",
+     "the test may reject although the mean difference is 0, because the differences are skewed; use permutation or "
+     "bootstrap(variant=studentized)", about_pairs=True)
+_add("few-predictions", "warning",
+     f"{_TOO_SMALL}one system gives an answer in too few units; use bootstrap(variant=studentized), or add units",
+     about_pairs=True)
+_add("few-varied-predictions", "warning",
+     f"{_TOO_OFTEN}one system gives far fewer answers than the other and is correct, or wrong, in too few of them; add "
+     "units", about_pairs=True)
+_add("rare-class", "warning",
+     f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items; add items of this class", about_pairs=True)
+_add("rare-class-clusters", "warning",
+     f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight; add clusters "
+     "with this class", about_pairs=True)
+_add("rare-class-errors", "warning",
+     f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items of which a system gets fewer than five wrong, "
+     "or right; add items of this class", about_pairs=True)
+_add("rare-class-ranks", "warning",
+     "ranks may be wrong too often, because the score depends on a class with fewer than {least} items, or clusters of "
+     "equal weight; add items of this class", about_pairs=True, least=60)
+_add("uneven-samples", "warning",
+     f"{_TOO_SMALL}the system with fewer items has scores that vary more; use two-sample-t(pooled=false), or equally "
+     "many items", about_pairs=True)
+_add("unlike-samples", "warning",
+     f"{_TOO_SMALL}the scores of one system vary more than those of the other; use two-sample-t(pooled=false)",
+     about_pairs=True)
+_add("uneven-runs", "warning",
+     f"{_TOO_SMALL}the system with fewer runs has runs that vary more; use crossed, or equally many runs",
+     about_pairs=True)
+_add("not-normal", "warning",
+     f"{_TOO_SMALL}the values are not normal (long tails); use permutation", about_pairs=True)
+_add("similar-predictions", "warning",
+     f"{_TOO_SMALL}the predictions of the two systems are too similar for so few items; add items", about_pairs=True)
+_add("judge-favours", "warning",
+     "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences allow for "
+     "that, but the judge's own means do not", about_pairs=True)
+_add("few-judge-errors", "warning",
+     "p-values may be too small and intervals too narrow, because people found too few errors of the judge; have more "
+     "items judged by people", about_pairs=True)
+_add("few-judge-errors-ranks", "warning",
+     "ranks may be wrong too often, because people found too few errors of the judge; have more items judged by people",
+     about_pairs=True)
+
+
+# Tests that do not fit the data.
+def _independent_test(test: str, is_shared: bool) -> str:
+    items, remedy = ("on shared items", "") if is_shared else ("on one test set", "; use permutation")
+    return (f"{test} assumes that the results of the systems are independent. They hardly ever are {items}, so real "
+            f"differences are missed (Yeh 2000){remedy}")
+
+
+def _units_not_score(test: str, use: str | None = None) -> str:
+    return (f"{test} compares single units and may contradict the scores, because the score is not their mean"
+            f"{'' if use is None else f'; use {use}'}")
+
+
+def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> str:
+    what = counted(units, "unit judged by people", "units judged by people") if is_judged else counted(units, "unit")
+    return (f"the bootstrap rejects too often on {what} (fewer than {least}; Dror et al. 2018); use {use}")
+
+
+def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use: str, is_silent: bool) -> str:
+    why = ", because some system has no answer in most units" if is_silent else ""
+    return (f"the effective sample size is {even:.1f} (of {counted(units, 'unit')}), but {test} needs at least "
+            f"{least}; use {use}{why}")
+
+
+def _uneven_units_judged(units: int, even: float, least: int, test: str, is_weighted: bool) -> str:
+    items = " if items have different probabilities" if is_weighted else ""
+    return (f"the effective sample size of the {counted(units, 'unit')} judged by people is {even:.1f}, but {test} "
+            f"needs at least {least}{items}")
+
+
+def _few_units_crossed(units: int, even: float | None, least: int) -> str:
+    what = f"there {'is' if units == 1 else 'are'} {counted(units, 'unit')}" if even is None else (
+        f"the effective sample size is {even:.1f} (of {counted(units, 'unit')})")
+    return f"crossed may reject too often, because {what}; at least {least} are recommended"
+
+
+def _lone_units(units: int) -> str:
+    return (f"intervals are too narrow and p-values too small, because {counted(units, 'unit is', 'units are')} alone "
+            "in a stratum and cannot be resampled; use larger strata, or none")
+
+
+def _small_strata(units: int, strata: int, percent: float) -> str:
+    return (f"intervals are too narrow and p-values too small, because resamples of {units} units in "
+            f"{counted(strata, 'stratum', 'strata')} show only {percent:.0f} % of the variance; use larger strata, or "
+            "none")
+
+
+def _outlying_runs(systems: int, of_systems: int) -> str:
+    return (f"{counted(systems, f'of {of_systems} systems has', f'of {of_systems} systems have')} a run whose score is "
+            "far from the other runs. If training sometimes fails, equal systems may be called different too often; "
+            "add runs")
+
+
+_add("independent-test", "warning", _independent_test, test="two-sample-t", is_shared=False)
+_add("t-not-mean", "warning",
+     "t tests the mean score of units, but this metric is not that mean (Dror et al. 2018); use permutation or "
+     "bootstrap")
+_add("t-on-categories", "warning",
+     "t is not meant for units that are only right or wrong (Dror et al. 2018); use mcnemar or permutation")
+_add("welch-on-categories", "warning",
+     "the variance of each system is hardly known, because units are only right or wrong and few differ; use "
+     "two-sample-t")
+_add("units-not-score", "warning", _units_not_score, test="sign", use="permutation or bootstrap")
+_add("few-units-bootstrap", "warning", _few_units_bootstrap, units=60, least=200, is_judged=False, use="permutation")
+_add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, even=41.5, least=120, test="bootstrap",
+     use="permutation", is_silent=False)
+_add("uneven-units-judged", "warning", _uneven_units_judged, units=60, even=12.5, least=20, test="prediction-powered",
+     is_weighted=False)
+_add("runs-on-fixed-items", "warning",
+     "permutation of whole runs holds only for these items, so it may overlook that systems are good at different "
+     "items; use crossed, which also holds for other items")
+_add("outlying-runs", "warning", _outlying_runs, systems=1, of_systems=6)
+_add("outlying-levels", "warning",
+     "with some of the {levels}, the score of a system is far from its other scores. If {levels} sometimes fail, equal "
+     "systems may be called different too often; add {levels}", levels="prompts")
+_add("two-runs", "warning",
+     "real differences may be missed, because two runs (or prompts, annotators, seeds) leave one degree of freedom; "
+     "use three or more")
+_add("few-units-crossed", "warning", _few_units_crossed, units=12, even=None, least=20)
+_add("lone-units", "warning", _lone_units, units=3)
+_add("small-strata", "warning", _small_strata, units=60, strata=20, percent=67.0)
+_add("normal-test-on-ranks", "warning",
+     "{test} is made for Pearson's correlation and rejects too often on ranks if correlations are high; use "
+     "permutation", test="williams")
+_add("shared-items", "warning",
+     "{test} assumes independent responses, but {shared} of {items} items have several; use unit = \"item\"",
+     test="response-permutation", shared=12, items=60)
+
+
+def _shared_candidates(has_intervals: bool) -> str:
+    what = ", and intervals of precision may be too narrow" if has_intervals else ""
+    return ("p-values of Fisher's test are approximate, because several candidates share an item"
+            f"{what}; or use `registry compare` with permutation")
+
+
+_add("shared-candidates", "warning", _shared_candidates, has_intervals=False)
+
+
+# Boards that are about to be compared.
+def _clustered_units(unit: str, attribute: str, clusters: int | None = None, factor: float | None = None,
+                     largest: float | None = None, pairs_known: int | None = None) -> str:
+    text = (f'p-values may be too small and intervals too narrow, because {unit}s of the same {attribute} are tested '
+            f'as if they were independent (unit = "{unit}")')
+    if factor is not None:
+        text += (f"; the variance of a difference is {factor:.2g} times as large by {attribute} (median of "
+                 f"{counted(pairs_known or 0, 'pair')}, at most {largest:.2g})")
+    if clusters is None or clusters > 1:
+        of = "" if clusters is None else f" to test {clusters} clusters"
+        return f'{text}; use unit = "cluster" (--unit cluster){of}'
+    return f"{text}; all have one {attribute}, so nothing here holds for others"
+
+
+def _known_errors(correction: str, units: float, pairs: int, percent: float) -> str:
+    return (f"{correction} with resamples calls equal systems different in {percent:.0f} % or more of test sets, "
+            f"because standard errors are hardly known ({units:.0f} units, {pairs:,} pairs); use permutation or holm")
+
+
+def _fixed_runs(systems: int) -> str:
+    return (f"{counted(systems, 'system has', 'systems have')} several runs, and results hold only for these runs "
+            "(runs = "
+            '"fixed"); if every system has two runs or more, --runs random --test crossed tests them')
+
+
+def _rounded_ties(items: int, rounding: float) -> str:
+    return (f"different scores of two systems count as equal in {counted(items, 'item')}, because scores are rounded "
+            f"to {rounding:.0e}")
+
+
+def _extra_classes(system: str, classes: int, metric: str) -> str:
+    return (f"{metric} averages over {counted(classes, 'class', 'classes')} that only {system} uses and the gold does "
+            "not have; rename the labels, or list the classes in the metric's option labels")
+
+
+def _few_judged_items(items: int, least: int) -> str:
+    return (f"p-values are too small and intervals too narrow, because people judged only {counted(items, 'item')} of "
+            f"some system; at least {least} are needed")
+
+
+_add("clustered-units", "warning", _clustered_units, unit="item", attribute="document", clusters=12, factor=2.1,
+     largest=3.4, pairs_known=6)
+_add("known-errors", "warning", _known_errors, correction="romano-wolf", units=60.0, pairs=28, percent=7.7)
+_add("shaffer-not-transitive", "warning",
+     "Shaffer's correction assumes that A = C if A = B and B = C, but {test} tests hypotheses without this property; "
+     "use holm", test="sign")
+_add("fixed-runs", "warning", _fixed_runs, systems=2)
+_add("rounded-ties", "warning", _rounded_ties, items=3, rounding=1e-9)
+_add("mixed-scales", "warning",
+     "{percent!r} seems to have scores in percent, but {fraction!r} has fractions; give all scores on one scale",
+     percent="birch", fraction="aspen")
+_add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1")
+_add("few-judged-items", "warning", _few_judged_items, items=12, least=20)
+_add("empty-board", "error", "there is no board, because no item has an answer of every system")
+
+
+# Tests that cannot find a difference.
+def _hopeless(what: str, least: float, remedy: str) -> str:
+    return (f"no difference can be significant, because the smallest possible p-value with {what} is "
+            f"{least:g}{remedy}. This says nothing about the systems")
+
+
+def _too_few_units(units: int, needed: int, unit: str, least: float) -> str:
+    return _hopeless(counted(units, unit), least, f"; at least {needed} {unit}s are needed")
+
+
+def _too_few_runs(runs_a: int, runs_b: int, least: float) -> str:
+    return _hopeless(f"{runs_a} and {runs_b} runs", least, "; add runs")
+
+
+def _too_few_resamples(simulated: int, differences: int, resamples: int, needed: int) -> str:
+    which = "no difference" if simulated == differences else (
+        f"none of the {simulated:,} simulated differences (of {differences:,})")
+    return (f"{which} can be significant, because no p-value of {resamples:,} resamples is small enough; set resamples "
+            f"to {needed:,} or more")
+
+
+_add("too-few-units", "warning", _too_few_units, units=6, needed=10, unit="cluster", least=0.03125)
+_add("too-few-runs", "warning", _too_few_runs, runs_a=3, runs_b=3, least=0.1)
+_add("too-few-resamples", "warning", _too_few_resamples, simulated=15, differences=15, resamples=100, needed=299)
+
+
+# Ranks of all systems at once.
+def _few_units_ranks(units: int, least: int, method: str, is_judged: bool) -> str:
+    what = counted(units, "unit judged by people", "units judged by people") if is_judged else counted(units, "unit")
+    return (f"ranks by {method} may be wrong too often, because there {'is' if units == 1 else 'are'} only {what} (at "
+            f"least {least} are recommended); use --method holm")
+
+
+def _uneven_units_ranks(units: int, even: float, least: int, method: str, is_judged: bool) -> str:
+    judged = " judged by people" if is_judged else ""
+    return (f"ranks by {method} may be wrong too often, because the effective sample size is {even:.1f} (of {units} "
+            f"units{judged}; at least {least} are recommended); use --method holm")
+
+
+def _few_resamples_ranks(resamples: int, needed: int) -> str:
+    return (f"every system may have every rank, because {counted(resamples, 'resample')} cannot show a small p-value; "
+            f"set resamples to {needed:,} or more")
+
+
+_add("few-units-ranks", "warning", _few_units_ranks, units=12, least=20, method="bootstrap", is_judged=False)
+_add("uneven-units-ranks", "warning", _uneven_units_ranks, units=300, even=41.5, least=100, method="bootstrap",
+     is_judged=False)
+_add("few-resamples-ranks", "warning", _few_resamples_ranks, resamples=10, needed=19)
+
+
+# Boards as they are shown.
+def _undefined_p_values(n: int, reason: str | None = None) -> str:
+    why = "`registry pairs --format json` gives the reasons" if reason is None else reason
+    return f"{counted(n, 'p-value is', 'p-values are')} undefined and counted as not significant: {why}"
+
+
+def _unresolved(n: int) -> str:
+    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error; increase --resamples or "
+            "--resolve")
+
+
+_add("one-system", "info", "there is one system, so there is nothing to compare")
+_add("undefined-p-values", "warning", _undefined_p_values, n=2, reason="a score is undefined")
+_add("unresolved-decisions", "warning", _unresolved, n=3)
+_add("own-slopes", "info",
+     "each difference is corrected with its own slope of the judge, so it is not exactly the difference of the two "
+     "scores")
+_add("these-runs", "info", "these conclusions hold for these runs; another training may give other results")
+_add("these-items", "info", "these conclusions hold for these items; other items may favour another system")
+_add("other-levels", "info", "these conclusions hold for other {levels}, with these items and runs", levels="prompts")
+_add("equal-as-shown", "info",
+     "{systems}: scores differ only in digits that are not shown; ranks use all digits", systems="aspen, birch")
+
+
+# Submissions. Their names are the parameter `submissions`.
+_COUNT_AS = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out for it", "are left out for it"),
+             "drop": ("is left out for all systems", "are left out for all systems")}
+
+
+def _missing_answers(n: int, items: int, policy: str) -> str:
+    one, several = _COUNT_AS[policy]
+    of = f"of {counted(items, 'item')}"
+    return counted(n, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
+
+
+def _unknown_names(kind: str, n: int, answers: int, names: str, gold: str | None = None) -> str:
+    if gold is not None:
+        return f"no {kind} is one of the gold's, which are {gold}: {names}"
+    return f"{n} of {answers} {kind}s {'is' if n == 1 else 'are'} unknown to the gold: {names}"
+
+
+def _shifted_rows(side: str, is_recoded: bool) -> str:
+    seen = f"its labels agree with the items {side} theirs far more often than with their own"
+    if is_recoded:
+        return f"{seen}, and each label corresponds to another gold label; labels may be coded differently, or shifted"
+    return f"{seen}, as if a row {'were missing' if side == 'after' else 'had been added'} at the start"
+
+
+def _copied_gold(part: str, items: int) -> str:
+    what = {"gold": "the gold's own answer", "source": "the source's text"}.get(part, f"the text of reference {part!r}")
+    return f"has {what} for each of {counted(items, 'item')}"
+
+
+_add("not-normalized", "warning", lambda lines: f"{counted(lines, 'line is', 'lines are')} not in Unicode normal form "
+     "NFC, but the gold is, so equal-looking text differs; write the file in NFC", lines=3)
+_add("missing-answers", "warning", _missing_answers, n=2, items=100, policy="worst")
+_add("other-tokens", "warning", lambda items: f"{counted(items, 'item has', 'items have')} tokens that differ from the "
+     "gold's", items=3)
+_add("header-as-item", "warning", "its first line ({key!r}, {label!r}) looks like a header, but counts as an item",
+     key="id", label="label")
+_add("equal-scores-of-ranks", "warning", "all documents of a query have the same score, but different ranks")
+_add("reversed-ranks", "warning",
+     "its scores rise from rank to rank in {rises} of {places} places, so its last documents count as first", rises=90,
+     places=100)
+_add("tied-ranks", "warning",
+     "the next rank has the same score in {ties} of {places} places, and its document counts first in {reversed} of "
+     "them, because ties are in the reverse order of names", ties=20, places=100, reversed=12)
+_add("unknown-names", "warning", _unknown_names, kind="label", n=12, answers=100,
+     names="'Positive' (12 times; the gold has 'positive')")
+_add("tokenized-text", "warning",
+     "{tokenized} of {sentences} sentences have a space before the full stop, like tokenized text, but the gold's have "
+     "none", tokenized=95, sentences=100)
+_add("shifted-rows", "warning", _shifted_rows, side="after", is_recoded=False)
+_add("unordered-rows", "warning", "its labels agree with the gold's no more than by chance")
+_add("copied-gold", "warning", _copied_gold, part="gold", items=100)
+_add("copied-answers", "warning", "has the same answers as {other}, another system", other="oak/oak@1")
+
+
+# Intervals.
+def _uneven_intervals(units: int, unit: str, even: float) -> str:
+    return (f"intervals may have a coverage below 93 %, because the effective sample size of some system is {even:.1f} "
+            f"(of {counted(units, unit)})")
+
+
+def _skewed_intervals(scores: int) -> str:
+    return (f"intervals of {counted(scores, 'score')} may have a coverage below 93 %, because the standard error "
+            "depends on too few, or too skewed, units; add units")
+
+
+def _error_free(scores: int, units: int, unit: str, percent: float, confidence: float) -> str:
+    return (f"{counted(scores, 'score has', 'scores have')} no interval, because no error occurs in "
+            f"{counted(units, unit)}: fewer than {percent:.2g} % of {unit}s have errors, at {100 * confidence:g} % "
+            "confidence")
+
+
+def _contrary(pairs: int) -> str:
+    return (f"in {counted(pairs, 'pair')}, the interval and the uncorrected p-value disagree on a difference of 0; the "
+            "p-value decides")
+
+
+def _outside_range(score: float, low: float | None, high: float | None) -> str:
+    ends = f"{-math.inf if low is None else low:g} to {math.inf if high is None else high:g}"
+    return f"a score of {score:g} is outside the range of the metric, {ends}; correct its score_range"
+
+
+def _reason(reason: Mapping[str, Any]) -> str:
+    return str(message(reason))
+
+
+_add("uneven-units-intervals", "warning", _uneven_intervals, units=300, unit="item", even=31.5)
+_add("skewed-intervals", "warning", _skewed_intervals, scores=2)
+_add("error-free-scores", "info", _error_free, scores=1, units=60, unit="item", percent=4.9, confidence=0.95)
+_add("no-score-intervals", "warning", lambda reason: f"scores have no intervals: {_reason(reason)}",
+     reason={"code": "one-unit", "parameters": {}})
+_add("no-difference-intervals", "warning", lambda reason: f"differences have no intervals: {_reason(reason)}",
+     reason={"code": "one-unit", "parameters": {}})
+_add("interval-contradicts", "info", _contrary, pairs=1)
+_add("strata-need-resamples", "info", "errors within strata need resamples; use bootstrap")
+_add("judged-differences", "info", "differences of judged items need their own slope; use prediction-powered")
+_add("outside-range", "warning", _outside_range, score=1.2, low=0.0, high=1.0)
+
+
+# Runs that cannot be compared.
+def _single_runs(systems: int, of_systems: int) -> str:
+    return (f"{counted(systems, f'of {of_systems} systems has', f'of {of_systems} systems have')} only one run, but "
+            "random "
+            'runs need two or more of each system; add runs, or set runs = "fixed"')
+
+
+def _few_runs(systems: int, least: int) -> str:
+    return (f"{counted(systems, 'system has', 'systems have')} fewer than {least} runs, which cannot be resampled; add "
+            'runs, use --test crossed (with --ranks range), or set runs = "fixed"')
+
+
+def _single_level(systems: int, level: str) -> str:
+    return f"{counted(systems, 'system has', 'systems have')} only one {level}; two or more are needed"
+
+
+def _different_levels(level: str) -> str:
+    seeds = "; seeds of single systems are runs ({run} in the pattern)" if level == "seed" else ""
+    return f"systems have different {level}s, but only shared ones can be compared{seeds}"
+
+
+def _missing_combinations(systems: int, levels: list[str]) -> str:
+    return (f"{counted(systems, 'system lacks', 'systems lack')} some combination of {' and '.join(levels)}; each is "
+            "needed once")
+
+
+_add("single-runs", "error", _single_runs, systems=2, of_systems=6)
+_add("few-runs", "error", _few_runs, systems=1, least=5)
+_add("crossed-runs", "error",
+     "prompts, annotators or shared seeds distinguish the runs, so runs are not an independent sample; use crossed, or "
+     'set runs = "fixed"')
+_add("different-factors", "error",
+     "runs are distinguished by different things; name the same of run, prompt, annotator and seed in all patterns")
+_add("single-level", "error", _single_level, systems=1, level="prompt")
+_add("different-levels", "error", _different_levels, level="seed")
+_add("missing-combinations", "error", _missing_combinations, systems=1, levels=["prompt", "seed"])
+_add("studentized-needs-quotient", "error",
+     "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy")
+_add("studentized-random-runs", "error",
+     'a studentized test does not take random runs; set runs = "fixed", or use the plain test')
+
+
+# Boards that are not of today.
+_COMPARE = "run `registry compare`"
+_SCORE = "run `registry score` and `registry compare`"
+_add("board-outdated", "warning", f"submissions or gold have changed since the last comparison; {_SCORE}")
+_add("family-outdated", "warning",
+     f"other boards of this family have changed since the last comparison, or are not compared yet; {_SCORE}")
+
+
+def _team_purged(teams: list[str]) -> str:
+    return f"{' and '.join(teams)} {'was' if len(teams) == 1 else 'were'} purged since the last comparison; {_COMPARE}"
+
+
+_add("team-purged", "warning", _team_purged, teams=["oak"])
+_add("other-code", "warning",
+     "another version of the code computed the scores by {metric} ({difference}); run `registry score --stale` and "
+     "`registry compare`", metric="f1", difference="evalregistry 0.1.0 instead of 0.2.0")
+_add("scores-changed", "warning", f"scores by {{metric}} have changed since the last comparison; {_COMPARE}",
+     metric="f1")
+
+
+def _incomplete_family(boards: list[str]) -> str:
+    return f"the family of this board is incomplete: {listed(boards, 4, '; ')} {'is' if len(boards) == 1 else 'are'} " \
+           "not compared yet"
+
+
+_add("incomplete-family", "warning", _incomplete_family, boards=["test, acc"])
+
+
+# Effect sizes.
+_add("units-left-out", "info", lambda units: f"{counted(units, 'unit is', 'units are')} left out, because a score is "
+     "undefined", units=2)
+_add("effect-of-units", "info", "this is the effect on the scores of units, and the score is not their mean")
+_add("effect-of-averages", "info", "this is the effect on averages over runs, which count as fixed")
+_add("no-unit-favours", "error", "no unit favours either system")
+_add("equal-scores", "info", "the scores are equal in every unit")
+_add("narrow-effect-interval", "warning",
+     "the interval of the standardized difference is too narrow, because the differences between units have long "
+     "tails; more units do not help", about_pairs=True)
+_add("widest-margin", "error", "the margin is as wide as proportions can differ")
+_add("needs-units", "error", "at least {least} units are needed", least=3)
+_add("too-many-units", "error", "the p-value is known up to {most} units", most=5000)
+_add("one-cluster", "error", "at least two clusters are needed")
+_add("single-item-clusters", "error", "no cluster has two items")
+_add("effect-methods", "info", "p-value: {test}, {method}; interval: bootstrap, {interval_method}", test="permutation",
+     method="exact", interval_method="ideal")
+_add("equivalence-test", "info", "test: {test}; the confidence level of the interval is {percent:g} %", test="t",
+     percent=90.0)
+
+
+# Studies.
+def _pairs_left_out(n: int) -> str:
+    return (f"{counted(n, 'pair is', 'pairs are')} left out, because resampling cannot test differences that are the "
+            "same in every resample, or that no resample reaches")
+
+
+def _submissions_left_out(n: int) -> str:
+    return (f"{counted(n, 'submission is', 'submissions are')} left out (withdrawn, or not scored by today's "
+            "gold), but their share of alpha stays spent")
+
+
+def _few_resamples_level(p_values: int, log10_level: float) -> str:
+    return (f"{counted(p_values, 'simulated p-value')} cannot be as small as the level (10^{log10_level:.1f}); "
+            "increase --resamples, or use an exact --test")
+
+
+def _favoured_systems(systems: list[str]) -> str:
+    return (f"the judge does not treat all systems alike: it favours (or disfavours, if negative) "
+            f"{', '.join(systems)}; do not rank by its scores alone")
+
+
+def _unequal_lists(cut_offs: int, of_cut_offs: int, n: int, larger: str, accepts: int, smaller: str, fewer: int) -> str:
+    return (f"precision alone is not fair, because acceptance sets differ in size at {cut_offs} of {of_cut_offs} "
+            f"cut-offs (Evert 2004), most at n = {n}: {larger} accepts {accepts}, {smaller} {fewer}")
+
+
+_add("pairs-left-out", "warning", _pairs_left_out, n=2)
+_add("strata-left-out", "info", "strata are ignored, because test sets are resampled from all units")
+_add("few-units-in-sets", "warning", "ranks may not hold for other items, because {sets} have too few units",
+     sets="dev (12)")
+_add("few-resamples-beyond", "warning",
+     "the critical value is uncertain, because only {beyond:.2g} of {resamples} resamples are beyond the level "
+     "{level:.2g}; set --resamples to {needed} or more", beyond=5.0, resamples=1000, level=0.005, needed=20000)
+_add("judge-favours-systems", "warning", _favoured_systems, systems=["aspen (+0.05)"])
+_add("judged-not-sample", "warning",
+     "corrected scores of {systems} may be wrong, because the judge scores the items that people judged differently "
+     "from the rest, so these are hardly a random sample", systems="aspen, birch")
+_add("few-judge-errors-systems", "warning",
+     "p-values of {systems} may be too small and intervals too narrow, because people found too few errors of the "
+     "judge; have more items judged by people", systems="aspen, birch")
+_add("submissions-left-out", "info", _submissions_left_out, n=2)
+_add("resamples-above-level", "warning", _few_resamples_level, p_values=2, log10_level=-5.2)
+_add("winner-few-units", "warning", lambda units, least: "the corrected interval of the winner may be wrong, because "
+     f"there {'is' if units == 1 else 'are'} only {counted(units, 'unit')} (at least {least} of equal weight are "
+     "recommended)", units=60, least=200)
+_add("winner-skewed", "warning",
+     "the corrected interval of the winner is too high, because most of its errors are in a few units; add units")
+_add("coarse-precisions", "warning",
+     "Kolmogorov's test may reject although precisions are as expected, because {systems} accept too few candidates; "
+     "use the variance, or accept more", systems="aspen, birch")
+_add("unequal-lists", "warning", _unequal_lists, cut_offs=3, of_cut_offs=10, n=100, larger="aspen", accepts=100,
+     smaller="birch", fewer=80)
+_add("one-list", "info", "one system makes no pair; --show curves shows its lists")

@@ -1,0 +1,718 @@
+"""A gold and systems in tables or lines: which columns name the items and hold labels, numbers or texts.
+
+Roles come from options, then from usual names (`registry.column_names`). The values decide between labels, numbers and
+texts only if one of them is possible; else the role is open, and one message asks for all open roles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from registry.column_names import columns_of, is_called, is_size, usual_form
+from registry.errors import InputError, listed
+from registry.metrics import BLEU, CER, WER, Metric, Spearman
+from registry.metrics.texts import choose_tokenizer
+from registry.quick.formats import ENOUGH_DOCUMENTS
+from registry.quick.plan import (
+    OPTION,
+    Asked,
+    Given,
+    Kind,
+    OpenRoles,
+    Plan,
+    QuestionError,
+    System,
+    option,
+    reader_option,
+    with_options,
+)
+from registry.quick.tables import (
+    DISTINCT,
+    Table,
+    are_numbers,
+    are_texts,
+    are_truths,
+    index_column,
+    is_number,
+    item_columns,
+    read_table,
+    repaired,
+    text_lines,
+)
+from registry.readers import READERS, Document, Lines, Reader
+
+_READERS: dict[Kind, str] = {"label": "labels", "score": "scores", "segment": "texts"}
+_VALUE: dict[str, tuple[str, str]] = {"labels": ("label", "label"), "scores": ("gold", "score"),
+                                      "texts": ("text", "text")}
+_KINDS: dict[str, Kind] = {"labels": "label", "scores": "score", "texts": "segment", "lines": "segment"}
+_FEW = 10  # rows; of fewer, different values may be labels
+_MOST = 0.5  # the share of rows in which copies of the gold are the same, if they are copies
+_PARTS = 4  # columns that may name an item together with another one
+_NO_LABEL = re.compile(r"[-_?*.]+|n/?a|nan|none|null", re.IGNORECASE)
+_SUMMARY = re.compile(r"all|average|avg|mean|median|overall|sum|total|std\W?(?:dev|deviation)?|sd|\d+ ?(?:quantile|%)",
+                      re.IGNORECASE)
+_MARKS = (  # in text, which metrics would count as words
+    (re.compile(r"^\s*<[a-z]+>"), "tags such as <t>", 0.5),
+    (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces, as sclite writes them,", 0.0),
+    (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation), as sclite writes them,", 0.0))
+_NAME = re.compile(r"[\d_()-]")
+
+
+def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
+    """Plan a gold and systems whose files are tables, or have a value on each line; None if a file has neither.
+
+    Raises:
+        QuestionError: A role is open.
+        InputError: A column that the user names is absent, or a file has a fault.
+    """
+    if asked.kind == "lines":
+        return plan_lines(gold, systems)
+    tables = read_all([gold, *(given.document for given in systems)], asked)
+    if tables is None:
+        return None
+    right, *theirs = tables
+    if asked.kind is not None and asked.kind not in _KINDS:
+        return None
+    if asked.kind is None and asked.value is None and all({"judge", "human"} <= {*map(str.casefold, one.names)}
+                                                          for one in theirs):
+        raise QuestionError("the systems have scores of a judge, and of people for some items. Add an option:", {
+            "--as judged --option drawn=random": "people's items were drawn at random",
+            "--as judged --option drawn=probability": "the gold has the probability of each item"}, gold.path)
+    asking = OpenRoles()
+    items, own_items = _items(right, theirs, asked, asking)
+    value, kind, own = _values(right, theirs, (items, own_items), asked, asking)
+    asking.raise_if_any(gold.path, right.shown() + (f"; of {theirs[0].document.path}: {theirs[0].shown()}" if any(
+        one.names != right.names for one in theirs[:1]) else ""))
+    assert value is not None
+    assert kind is not None
+    every = [(right, items), *zip(theirs, own_items, strict=True)]
+    for table, keys in every:
+        refuse_summary(table, keys)
+    _refuse_other_gold(right, items, value, list(zip(theirs, own_items, own, strict=True)))
+    if kind == "label" and asked.kind is None and asked.value is None:
+        _ask_about_absent_labels(right, value, list(zip(theirs, own, strict=True)))
+    if kind == "segment":
+        refuse_marks([gold, *(given.document for given in systems)], [table.cells(column) for table, column in (
+            (right, value), *zip(theirs, own, strict=True))], asked)
+        if right.is_lines and all(one.is_lines for one in theirs):
+            return plan_lines(gold, systems)
+    return _plan(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
+
+
+def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
+    """Read files as tables, with headers that only the files together show; None if one is no table.
+
+    Raises:
+        QuestionError: It is open whether the first lines name the columns.
+    """
+    found = [read_table(document, asked.options) for document in documents]
+    tables = [one for one in found if one is not None]
+    if len(tables) < len(found):
+        return None
+    if all(one.header is not None for one in tables):
+        return tables
+    return [one if one.header is not None else _with_header(one, tables, asked) for one in tables]
+
+
+def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
+    """Read the file again as the first lines of all files show: a header is in no other file an item."""
+    others = [one for one in tables if one is not table]
+    first = list(table.names)
+
+    def read(*, header: bool) -> Table:
+        again = read_table(table.document, {**asked.options, "header": header})
+        assert again is not None
+        return again
+
+    if len(first) == 1:
+        lengths = [len(one.rows) + (one.header is None) for one in others]
+        if any(length == len(table.rows) for length in lengths):
+            return read(header=True)
+        if any(one.header is not None or list(one.names) != first for one in others):
+            return read(header=False)
+    if any(first[0] in cells for one in others for cells in map(one.cells, one.names)):
+        return read(header=False)
+    opening = [list(one.names if one.header is None else one.rows[0]) for one in others if one.header is not True]
+    if any(one[0] == first[0] and one != first for one in opening):
+        return read(header=False)
+    if opening and all(one[0] != first[0] for one in opening):
+        return read(header=True)
+    raise QuestionError(f"does the first line name the columns ({', '.join(first)[:60]})? Add one of these options:", {
+        "--option header=true": "it names the columns", "--option header=false": "it is an item"}, table.document.path)
+
+
+def _items(right: Table, theirs: Sequence[Table], asked: Asked,
+           asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
+    """Return the columns that name the items in the gold and in each system's file; none if rows are numbered."""
+    none = [list[str]() for _ in theirs]
+    if asked.in_order:
+        return [], none
+    if asked.item:
+        mine = [_required(right, name) for name in asked.item]
+        return mine, [_same_items(one, right, mine, asked, asking) for one in theirs]
+    if all(one.is_lines for one in theirs) or (right.is_lines and not any(map(item_columns, theirs))):
+        if all(one.is_lines for one in theirs):
+            return [], none
+        asking.add("the gold has no names of items", {
+            "--in-order": "all files have the same items in the same order"})
+        return [], none
+    found = _first_of_two(right, asked) or choose_items(right, asking, [one for one in theirs if not one.is_lines])
+    return found, [_same_items(one, right, found, asked, asking) for one in theirs] if found else none
+
+
+def _first_of_two(table: Table, asked: Asked) -> list[str]:
+    """Return the first of two columns without a header, or the second if the user names the first for the values."""
+    if table.header or len(table.names) != 2:
+        return []
+    named = [] if asked.value is None else [table.column(name) for name in asked.value[1]]
+    return [name for name in table.names if name not in named][:1] if table.is_unique(table.names[:1]) or named else []
+
+
+def choose_items(table: Table, asking: OpenRoles, others: Sequence[Table] = (), *,
+                 apart: Sequence[str] = ()) -> list[str]:
+    """Return the columns that name the items of a table by their usual names; without a header the first of two.
+
+    Args:
+        table: The table.
+        asking: Records the role if it is open.
+        others: Tables of systems, which have to have the items too.
+        apart: Columns by which rows of an item differ, as those of systems in long form.
+    """
+    usual = [name for name in item_columns(table) if name not in apart] if table.header else []
+    if not table.header and len(table.names) == 2:
+        usual = [table.names[0]]
+    alone = [name for name in usual if table.is_unique([name, *apart])]
+    runs = [name for name in columns_of(table.names, "run") if name not in apart and len({*table.cells(name)}) > 1]
+    if alone:
+        if (repeated := _repeated_item(table, runs, apart)) is not None:
+            asking.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers, and runs of an "
+                       "item are no items: write a file for each run and add --runs fixed, or keep one row of each", {
+                           option("--item", alone[0]): "these rows are different items"})
+        return alone[:1]
+    weak = [name for name in usual if len(usual) > 1 and usual_form(name) in ("sample", "sample_id", "sample_idx", "no",
+                                                                              "nr", "number", "idx")]
+    parts = [name for name in columns_of(table.names, "part") if name not in apart and name not in runs]
+    for size in (2, 3):
+        found = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
+                 if any(name in usual for name in columns) and not any(name in weak for name in columns)
+                 and table.is_unique([*columns, *apart])]
+        if len(found) == 1:
+            return list(found[0])
+        if found:
+            break
+    answers: dict[str, str] = {}
+    if usual:
+        twice = _repeated(table, [usual[0], *apart])
+        question = f"column {usual[0]!r} does not name each row alone{twice}"
+        for columns in combinations(table.names[:_PARTS + len(usual)], 2):
+            if usual[0] in columns and not {*columns} & {*apart} and table.is_unique([*columns, *apart]):
+                other = next(name for name in columns if name != usual[0])
+                answers[" ".join(option("--item", name) for name in columns)] = (
+                    "if these rows are different items" + (", and no runs of one" if other in runs or other in weak
+                                                           else ""))
+        if runs or weak:
+            question += (f"; if {(runs or weak)[0]!r} numbers runs of a system, write a file for each run and add "
+                         "--runs fixed")
+        elif not answers:
+            asking.add(f"{question}; remove rows that repeat an item, or name other columns", {
+                "--item COLUMN": "repeated for several columns"})
+            return usual[:1]
+    else:
+        question = "no column has a usual name for items" if table.header else "no header names the columns"
+        free = [name for name in table.names[:8] if name not in apart and not (
+            are_numbers(table.cells(name)) and any("." in cell for cell in table.cells(name)))]
+        for columns_ in (*((name,) for name in free), *combinations(free, 2)):
+            if len(answers) < _PARTS and table.is_unique([*columns_, *apart]) and (len(columns_) == 1 or not any(
+                    table.is_unique([name, *apart]) for name in columns_)):
+                answers[" ".join(option("--item", name) for name in columns_)] = "names every row"
+        if not apart and all(len(one.rows) == len(table.rows) for one in others):
+            answers["--in-order"] = "all files have the same items in the same order"
+    asking.add(question, answers or {"--item COLUMN": "repeated for several columns"})
+    return []
+
+
+def _repeated_item(table: Table, runs: Sequence[str], apart: Sequence[str]) -> tuple[str, str] | None:
+    """Return a column that names items, and one of runs, if the rows are most combinations of both."""
+    for run in runs:
+        for name in table.names:
+            if name != run and name not in apart and is_called(name, "item", "given") and not (
+                    table.is_unique([name, *apart])) and table.is_unique([name, run, *apart]) and (
+                    len(table.rows) >= _MOST * len({*table.cells(name)}) * len({*table.cells(run)})):
+                return name, run
+    return None
+
+
+def _repeated(table: Table, columns: Sequence[str]) -> str:
+    """Name the first item that occurs twice, with its lines."""
+    seen: dict[str, int] = {}
+    for key, line in zip(table.keys(columns), table.lines, strict=True):
+        if key in seen:
+            return f" ({key!r} is in lines {seen[key]} and {line})"
+        seen[key] = line
+    return ""
+
+
+def _same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked, asking: OpenRoles) -> list[str]:
+    """Return a system's columns that name the items: of the gold's names, else of usual ones or the first of two."""
+    said = [found for name in asked.item if (found := table.column(name)) is not None]
+    if len(said) == len(columns) > 0:
+        return said
+    if table.header is not False or right.header is False:
+        same = [name for name in columns if name in table.names]
+        if len(same) == len(columns):
+            return same
+    if len(columns) == 1:
+        usual = item_columns(table) if table.header else _first_of_two(table, asked)
+        usual = [name for name in usual if table.is_unique([name])] or usual
+        if usual:
+            return usual[:1]
+        shared = {*right.keys(columns)}
+        if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
+                table.rows):
+            return [table.names[0]]
+    asking.add(f"no column of {table.document.path} ({table.shown()}) is called as the gold's items are", {
+        "--item COLUMN": "a name or number that all files have"})
+    return []
+
+
+def _required(table: Table, name: str) -> str:
+    if (found := table.column(name)) is None:
+        raise table.document.error(f"no column {name!r}; columns: {table.shown()}")
+    return found
+
+
+def _values(right: Table, theirs: Sequence[Table], items: tuple[list[str], list[list[str]]], asked: Asked,
+            asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
+    """Return the gold's column of values, their kind, and the column of each system."""
+    mine, own_items = items
+    kinds = kinds_of(asked)
+    value = _gold_value(right, mine, theirs, asked, kinds, asking)
+    if value is None:
+        return None, None, []
+    likely = [_system_value(one, right, value, keys, mine, asked, None) for one, keys in zip(
+        theirs, own_items, strict=True)]
+    answers = [one.cells(column) if column else _all_cells(one, keys)
+               for one, column, keys in zip(theirs, likely, own_items, strict=True)]
+    names = [value] * bool(right.header) + [column for one, column in zip(theirs, likely, strict=True) if column and (
+        one.header)]
+    kind = choose_kind(right.cells(value), answers, names, kinds, asking, columns=(
+        value, next((column for column in likely if column), None)))
+    if kind is None:
+        return value, None, []
+    own = [column or _system_value(one, right, value, keys, mine, asked, kind) for column, one, keys in zip(
+        likely, theirs, own_items, strict=True)]
+    for one, keys, column in zip(theirs, own_items, own, strict=True):
+        if column is None:
+            asking.add(f"the column of the system's answers in {one.document.path} ({one.shown()}) is open", {
+                f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in one.names
+                if name not in keys})
+            return value, kind, []
+    return value, kind, [column for column in own if column is not None]
+
+
+def kinds_of(asked: Asked) -> list[Kind]:
+    """Return the kinds of values that the user's options leave open."""
+    if asked.value is not None:
+        return [asked.value[0]]
+    if asked.kind in _KINDS:
+        return [_KINDS[asked.kind]]
+    kinds: list[Kind] = ["label", "score", "segment"]
+    return kinds if asked.metric is None else [kind for kind in kinds if asked.metric_of(kind) is not None]
+
+
+def _all_cells(table: Table, keys: Sequence[str]) -> list[str]:
+    return [cell for name in table.names if name not in keys for cell in table.cells(name)]
+
+
+def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], asked: Asked, kinds: Sequence[Kind],
+                asking: OpenRoles) -> str | None:
+    """Return the gold's column of labels, numbers or texts; None if it is open."""
+    rest = [name for name in table.names if name not in items and not (
+        name == index_column(table) and len(table.names) > 2)]
+    if asked.value is not None:
+        names = asked.value[1]
+        found = table.column(names[0])
+        if found is not None:
+            return found
+        if len(names) > 1 or not any(one.column(names[0]) for one in theirs):
+            return _required(table, names[0])
+    if table.header and len(rest) > 1:
+        texts = columns_of(rest, "text")
+        usual = list(dict.fromkeys([*columns_of(rest, "gold"), *columns_of(rest, "label")]))
+        tiers = [usual, columns_of(rest, "score"), texts]
+        if list(kinds) == ["segment"]:
+            tiers = [[name for name in usual if not is_called(name, "label")], texts]
+        elif list(kinds) == ["score"]:
+            tiers = [columns_of(rest, "gold"), columns_of(rest, "score"), usual]
+        chosen = next((tier for tier in tiers if tier), [])
+        answer_names = {name for one in theirs for name in one.names if is_called(name, "answer")}
+        if len(chosen) > 1:
+            chosen = [name for name in chosen if name not in answer_names or not is_called(name, "answer")] or chosen
+        if len(chosen) == 1:
+            return chosen[0]
+        rest = chosen or rest
+    if len(rest) == 1:
+        return rest[0]
+    if not rest:
+        raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.shown()}")
+    answers = {option(OPTION[kind], name): "" for name in rest for kind in _possible(table.cells(name), kinds)}
+    if len(rest) > 1 and all({*map(str.casefold, table.cells(name))} <= {"0", "1", "true", "false"} for name in rest):
+        answers |= {"--as multilabel": "all of them: labels of which an item may have several"}
+    asking.add("the gold's column of labels, numbers or texts is open", answers)
+    return None
+
+
+def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
+    """Return the kinds that values may be."""
+    filled = [cell for cell in cells if cell.strip()]
+    if are_numbers(filled):
+        found: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
+    elif 2 * len({*filled}) > len(filled) and len(filled) > _FEW:
+        found = ["label", "segment"]
+    else:
+        found = ["label"]
+    return [kind for kind in found if kind in kinds] or list(kinds)
+
+
+def _system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
+                  asked: Asked, kind: Kind | None) -> str | None:
+    """Return a system's column of answers: named, called an answer, called as the gold's, of its kind, or the only."""
+    is_gold = table.document.path == right.document.path
+    rest = [name for name in table.names if name not in items and not (is_gold and name == value)]
+    if asked.value is not None:
+        names = asked.value[1]
+        for name in reversed(names):
+            found = table.column(name)
+            if found in rest and not (len(names) == 1 and table.header and right.header and found != value
+                                      and value == name):
+                return found
+        if len(names) > 1:
+            return _required(table, names[1])
+    if len(rest) == 1:
+        return rest[0]
+    if not rest:
+        raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
+                                   "system's answers too")
+    if not table.header:
+        if right.header is False and value in rest and len(table.names) == len(right.names):
+            return value
+        return None
+    answers = [name for name in columns_of(rest, "answer") if name != value] or list(columns_of(rest, "answer"))
+    if len(answers) > 1 and kind is not None:
+        answers = [name for name in answers if is_called(name, _role(kind))] or answers
+    if answers and value in rest and answers != [value] and not _is_copy(table, items, right, right_items, value):
+        return None
+    if answers:
+        return answers[0] if len(answers) == 1 else None
+    if value in rest:
+        return value
+    folded = [name for name in rest if usual_form(name) == usual_form(value)]
+    if len(folded) == 1:
+        return folded[0]
+    usual = columns_of(rest, "label" if kind is None else _role(kind))
+    return usual[0] if len(usual) == 1 else None
+
+
+def _is_copy(table: Table, items: Sequence[str], right: Table, right_items: Sequence[str], column: str) -> bool:
+    """Return whether a system's file repeats a column of the gold, with few differences if all values are different."""
+    golds = dict(zip(right.keys(right_items), right.cells(column), strict=True))
+    rows = list(zip(table.keys(items), table.cells(column), strict=True))
+    n_same = sum(golds.get(key, cell) == cell for key, cell in rows)
+    are_distinct = len({*golds.values()}) > DISTINCT * len(golds)
+    return n_same == len(rows) or (are_distinct and n_same > _MOST * len(rows))
+
+
+def _role(kind: Kind) -> Any:
+    return "text" if kind == "segment" else kind
+
+
+def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: Sequence[str], kinds: Sequence[Kind],
+                asking: OpenRoles, *, columns: tuple[str, str | None]) -> Kind | None:
+    """Return whether values are labels, numbers or texts; records the role and returns None if that is open.
+
+    Args:
+        right: The gold's values.
+        answers: Each system's values.
+        names: The names of their columns, if they have some.
+        kinds: The kinds that options leave open.
+        asking: Records the open role.
+        columns: The gold's column and the first system's, for the options that a question shows.
+    """
+    if len(kinds) == 1:
+        return kinds[0]
+    filled = [cell for cell in right if cell.strip()]
+    values = {*filled}
+    given = {cell.strip() for cells in answers for cell in cells if cell.strip()}
+    calls = {kind: any(is_called(name, _role(kind)) for name in names) for kind in _READERS}
+    means: dict[Kind, str]
+    if are_numbers(filled):
+        whole = all(float(cell).is_integer() for cell in values if is_number(cell))
+        are_decimals = any(is_number(cell) and not float(cell).is_integer() for cell in given)
+        if not whole or (are_decimals and len(values) > 2):
+            return _if_open("score", kinds)
+        if len(values) <= 2 and not are_decimals:
+            return _if_open("label", kinds)
+        if len(values) > 2 and calls["label"] != calls["score"]:
+            return _if_open("label" if calls["label"] else "score", kinds)
+        means = {"label": "names of classes: the share of correct ones", "score": "numbers: their rank correlation"}
+        question = ("the gold has two labels, and systems have numbers such as probabilities: write the label that a "
+                    "system decides for, or take the correlation" if are_decimals else
+                    f"values such as {listed(sorted(values), 3)} may be labels or numbers")
+    elif are_truths(filled):
+        return _if_open("label", kinds)
+    else:
+        are_distinct = len(values) > DISTINCT * len(filled) and len(filled) > _FEW
+        texts = are_texts(filled)
+        if texts and calls["segment"] and not calls["label"]:
+            return _if_open("segment", kinds)
+        if texts and not names and all(map(are_texts, answers)):
+            return _if_open("segment", kinds)
+        quoted = all(cell.strip().startswith('"') and is_number(cell.strip().strip('"')) for cell in values)
+        numbers = [cell for cell in filled if is_number(cell)]
+        if not are_distinct and not quoted and len(numbers) < 0.9 * len(filled) and not _are_sets(values):
+            common = {value.casefold() for value in values} & {one.casefold() for one in given}
+            if common or not given or not all(map(is_number, given)):
+                return _if_open("label", kinds)
+        elif are_distinct and calls["label"] and not calls["segment"] and not texts:
+            return _if_open("label", kinds)
+        means = {"label": "labels: correct if every letter is the gold's", "segment": "texts: BLEU, or --metric"}
+        question = f"values such as {listed(sorted(values)[:2], 2)} may be labels or texts"
+        if not are_distinct:
+            means = {"label": "labels: correct if every letter is the gold's", "score": "numbers"}
+            question = f"values such as {listed(sorted(values)[:3], 3)} may be no labels"
+    value, own = columns
+    answers_: dict[str, str] = {}
+    both = [value, own] if own and own != value else [value]
+    for kind, meaning in means.items():
+        if kind in kinds:
+            answers_[" ".join(option(OPTION[kind], name) for name in both)] = meaning
+    asking.add(question, answers_)
+    return None
+
+
+def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
+    return kind if kind in kinds else kinds[0]
+
+
+def _are_sets(values: set[str]) -> bool:
+    """Return whether values seem to be several labels each, with commas between them."""
+    parts = {value: {part.strip() for part in re.split(r"[,;|]", value)} for value in values}
+    several = [of for of in parts.values() if len(of) > 1]
+    times = [sum(part in of for of in parts.values()) > 1 for part in set().union(*several)] if several else []
+    return len(several) > 1 and 2 * sum(times) > len(times)
+
+
+def refuse_summary(table: Table, items: Sequence[str]) -> None:
+    """Refuse a last row that is no item: one without a name, or called as the mean of the others.
+
+    Raises:
+        InputError: There is one; names its line.
+    """
+    last = table.keys(items)[-1].strip() if items and table.rows else "-"
+    if not last and sum(not key.strip() for key in table.keys(items)) == 1:
+        raise table.document.error("the last row has no name in the column of items, as a row of means has none; "
+                                   "remove it", table.lines[-1])
+    if _SUMMARY.fullmatch(last) and any(are_numbers(table.cells(name)) for name in table.names if name not in items):
+        raise table.document.error(f"the last row is called {last!r}, as a row of means or sums is; remove it",
+                                   table.lines[-1])
+
+
+def _refuse_other_gold(right: Table, items: Sequence[str], value: str,
+                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
+    """Refuse a system's file that repeats the gold's column with other values in some rows.
+
+    Raises:
+        InputError: Names the line and both values.
+    """
+    golds = dict(zip(right.keys(items), right.cells(value), strict=True))
+    for table, keys, own in systems:
+        if not right.header or value not in table.names or value == own or table.document.path == right.document.path:
+            continue
+        rows = list(zip(table.keys(keys), table.cells(value), table.lines, strict=True))
+        others = [(key, cell, line) for key, cell, line in rows if golds.get(key, cell) != cell]
+        if others and len(others) < _MOST * len(rows):
+            key, cell, line = others[0]
+            raise InputError(f"column {value!r} is {cell[:80]!r}, and {golds[key][:80]!r} in the gold, "
+                             f"{right.document.path}: all files need the same gold", path=table.document.path,
+                             line=line, item=key)
+
+
+def _ask_about_absent_labels(right: Table, value: str, systems: Sequence[tuple[Table, str]]) -> None:
+    """Ask whether a gold label such as `-` or `NA` is one, if no system gives it.
+
+    Raises:
+        QuestionError: There is such a label.
+    """
+    none = {cell for cell in right.cells(value) if _NO_LABEL.fullmatch(cell)}
+    for table, own in systems:
+        none -= {*table.cells(own)}
+    blank = sum(not cell.strip() for cell in right.cells(value))
+    if blank and not right.is_lines:
+        raise right.document.error(f"column {value!r} is empty in {blank} of {len(right.rows)} rows; if these items "
+                                   "have no label, remove them here and from the systems' files")
+    if none:
+        n = sum(cell in none for cell in right.cells(value))
+        raise QuestionError(
+            f"{n} of {len(right.rows)} items have the gold label {' or '.join(map(repr, sorted(none)))}, which no "
+            "system gives. If it stands for no label, remove these items from all files; if it is one, add:",
+            {option("--label", value): "it is a label, and all systems are wrong there"}, right.document.path)
+
+
+def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], asked: Asked) -> None:
+    """Refuse texts with marks that metrics would count as words: tags, alternatives, names of lines.
+
+    Raises:
+        InputError: Names the marks; `--as lines` reads them as words.
+    """
+    if asked.kind is not None:
+        return
+    remedy = "which would count as words; remove them from all files, or say --as lines if they are words"
+    for document, cells in zip(documents, texts, strict=True):
+        for pattern, what, share in _MARKS:
+            found = [n for n, cell in enumerate(cells) if pattern.search(cell)]
+            if len(found) > share * len(cells):
+                raise document.error(f"has {what} in {len(found)} of {len(cells)} texts, {remedy}", found[0] + 1)
+    for at, where in ((0, "begins"), (-1, "ends")):
+        words = [[parts[at] for cell in cells if len(parts := cell.split()) > 1] for cells in texts]
+        first = {*words[0]}
+        if 1 < len(first) == len(words[0]) and all(map(_NAME.search, first)) and all(
+                2 * len(first & {*others}) > len(first) for others in words[1:]):
+            raise documents[0].error(f"each line {where} with a name that all files have, {remedy}")
+    gold, *others = ([cell.split() for cell in cells] for cells in texts)
+    for step, where in ((1, "end"), (-1, "begin")):
+        ends = [tuple(theirs[::step][len(ours) - 1:]) for lines in others if len(lines) == len(gold)
+                for ours, theirs in zip(gold, lines, strict=True)
+                if len(ours) > 2 and ours != theirs and ours[::step][:-1] == theirs[::step][:len(ours) - 1]]
+        if len(ends) > _MOST * sum(map(len, others)) and len({*ends}) * 2 < len(ends):
+            raise documents[0].error(f"the systems' lines differ from the gold's only in how they {where}, as labels "
+                                     f"do, {remedy}")
+
+
+def plan_lines(gold: Document, systems: Sequence[Given]) -> Plan:
+    """Plan plain text: a segment on each line, in the same order."""
+    read = tuple(System(given.name, given.document, Lines.build(repaired(given.document))) for given in systems)
+    return Plan(gold, Lines.build(repaired(gold)), read, ("--as lines",), text_metric(text_lines(gold), ()))
+
+
+def text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
+    """Return the metric of texts by their script, and by a column called as transcripts; None: the usual one."""
+    tokenizer = choose_tokenizer(texts)
+    if any(usual_form(name) in ("transcript", "transcription") for name in names):
+        return WER() if tokenizer is None else CER()
+    return None if tokenizer is None else BLEU(tokenize=tokenizer)
+
+
+def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str, str], *,
+              attributes: Sequence[str] = (), options: Mapping[str, Any] | None = None) -> Reader:
+    """Return the reader of a table.
+
+    Args:
+        table: The table.
+        kind: The reader's name.
+        items: The columns that name an item.
+        values: The column of each of the reader's options for values.
+        attributes: Columns that are attributes of items.
+        options: Further options, which the user gives; those that the reader does not have are left out.
+    """
+    found: dict[str, Any] = {**table.form}
+    if kind == "candidates":
+        found = {"separator": table.form.get("separator", "tab")}
+    names = {name: name for name in table.names}
+    if table.header is False:
+        names = {name: f"column{name}" for name in table.names}
+        names |= {name: one for one, name in values.items()}
+        if len(items) == 1:
+            names[items[0]] = "item"
+        found["columns"] = [names[name] for name in table.names]
+    elif kind == "labels" and "syntax" not in table.form:
+        found["header"] = True
+    found |= {one: names[name] for one, name in values.items()}
+    keys = [names[name] for name in items]
+    found["item"] = keys[-1] if kind == "labels" and keys else "" if kind == "labels" else keys
+    if kind == "labels" and len(keys) > 1:
+        found["within"] = keys[:-1]
+    others = [name for name in table.names if name not in (*items, *values.values())]
+    if (attributes and kind != "labels") or (kind == "labels" and not all(
+            "".join((name, *table.cells(name))).isprintable() for name in others)):
+        found["attributes"] = [names[name] for name in attributes]
+    reader = READERS[kind].build(found)
+    own = {name: value for name, value in (options or {}).items() if name not in ("header", "syntax", "separator",
+                                                                                  "better")}
+    return with_options(reader, own)
+
+
+def _plan(right: Table, items: list[str], value: str, kind: Kind,
+          systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
+    """Make the plan of roles that are all known."""
+    format_ = _READERS[kind]
+    of_gold, of_system = _VALUE[format_]
+    documents = [name for name in columns_of(right.names, "document") if name not in (*items[-1:], value)
+                 and ENOUGH_DOCUMENTS <= len({*right.cells(name)}) < len(right.rows)][:1]
+    sources = [name for name in right.names if usual_form(name) in ("source", "src") and all(
+        map(str.strip, right.cells(name)))][:1] if kind == "segment" and right.header else []
+    values = {of_gold: value, **({"source": sources[0]} if sources else {})}
+    reader = reader_of(right, format_, items, values, attributes=documents, options=asked.options)
+    known = {*right.cells(value)}
+    read: list[System] = []
+    notes: list[str] = []
+    for given, table, keys, own in systems:
+        renamed = same_numbers(known, {*table.cells(own)}) if kind == "label" else {}
+        own_options = {**({"rename": renamed} if renamed else {}), **asked.options}
+        read.append(System(given.name, given.document, reader_of(table, format_, keys, {of_system: own},
+                                                                 options=own_options)))
+        if renamed:
+            notes.append(f"labels of {given.name}: " + ", ".join(f"{one} is {other}" for one, other in renamed.items()))
+        if table.written != right.written and table.document.path != right.document.path:
+            notes.append(f"{given.name}: {table.written}")
+    metric: Metric | None = Spearman() if kind == "score" else None
+    if kind == "segment":
+        metric = text_metric(right.cells(value), [value, *(own for *_, own in systems)])
+    if documents:
+        notes.append(f"column {documents[0]!r}: {len({*right.cells(documents[0])})} documents, whose items are not "
+                     "independent, so documents are the units")
+    said = [option("--item", name) for name in items] or ["--in-order"]
+    own_columns = {own for *_, own in systems}
+    said.append(option(OPTION[kind], value))
+    if len(own_columns) == 1 and own_columns != {value}:
+        said.append(option(OPTION[kind], next(iter(own_columns))))
+    return Plan(right.document, reader, tuple(read), (*said, *form_options([right, *(of for _, of, *_ in systems)])),
+                metric, next(iter(documents), None), tuple(_joined(notes)))
+
+
+def form_options(tables: Sequence[Table]) -> list[str]:
+    """Return the options that say how all of some files are written, if they are written alike."""
+    forms = [{**table.form, "header": bool(table.header)} for table in tables]
+    if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
+        return []
+    return [reader_option(name, forms[0][name]) for name in ("separator", "header")]
+
+
+def _joined(notes: Sequence[str]) -> list[str]:
+    """Join notes that say the same of several systems."""
+    names: dict[str, list[str]] = {}
+    for note in notes:
+        name, _, said = note.partition(": ")
+        names.setdefault(said, []).append(name)
+    return [f"{listed(of, 3)}: {said}" for said, of in names.items()]
+
+
+def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
+    """Return the gold's labels that a system writes as other numbers, such as 1.0 for 1.
+
+    >>> same_numbers({"1", "0"}, {"1.0", "0"}), same_numbers({"1", "0"}, {"1.0", "0.5"})
+    ({'1.0': '1'}, {})
+    """
+    known = {re.sub(r"\.0*$", "", value): value for value in right if is_number(value)}
+    others = sorted(cell for cell in given - right if is_number(cell))
+    if len(known) < sum(map(is_number, right)) or not all(float(cell).is_integer() for cell in others):
+        return {}
+    return {cell: known[plain] for cell in others if (plain := re.sub(r"\.0*$", "", cell)) in known}
+
+
+def is_answer_column(name: str, items: Sequence[str]) -> bool:
+    """Return whether a column of one table of all systems may be a system's, by its name."""
+    return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
+        name, "item", "given", "part", "run")

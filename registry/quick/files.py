@@ -1,0 +1,209 @@
+"""The files that a user names: files, folders and patterns, and what systems are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from registry.errors import InputError, counted, listed
+from registry.importers.base import find_files
+from registry.quick.plan import QuestionError, option
+
+GOLD_NAME = re.compile(r"(?<![a-z])(gold|truth|references?|ref|keys?|qrels?|labels|solution|test)(?![a-z])", re.I)
+_NO_OUTPUT = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst", ".log")
+_SAID = re.compile(r"[_-](pred|preds|prediction|predictions|outputs?|results?|hyps?|answers|submission)$", re.I)
+_RUN = re.compile(r"(.*?)[._-]?(?:seed|run|fold)[._-]?([0-9]+)", re.I)
+_FIELD = re.compile(r"\{([a-z_]+)\}")
+_FIELDS = ("team", "system", "model", "run", "benchmark")
+_ENDINGS = frozenset((
+    ".bio", ".conll", ".conllu", ".csv", ".gz", ".hyp", ".iob", ".json", ".jsonl", ".key", ".labels", ".ndjson",
+    ".out", ".parquet", ".pred", ".predictions", ".preds", ".res", ".run", ".tags", ".talp", ".trec", ".tsv", ".txt"))
+
+
+class Named(NamedTuple):
+    """A file with the name of its system and of its benchmark, which is empty unless a pattern names one."""
+
+    name: str
+    path: Path
+    benchmark: str = ""
+
+
+class Files(NamedTuple):
+    """The files of systems, and notes on the choice."""
+
+    systems: list[Named]
+    notes: tuple[str, ...] = ()
+
+
+class Runs(NamedTuple):
+    """The runs of a system: its name, and the names of the files' systems by the number of the run."""
+
+    name: str
+    systems: dict[str, str]
+
+
+def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
+    """Find the files of systems in files, folders and patterns such as `{team}/{run}.tsv`.
+
+    A folder has a file for each system, or a folder for each. The gold's file is no system unless it is named itself.
+
+    Raises:
+        InputError: There is none, two systems have the same name, or a folder leaves open which file is meant.
+    """
+    named: list[Named] = []
+    plain: list[Path] = []
+    notes: list[str] = []
+    for path in paths:
+        if _FIELD.search(str(path)) and not path.exists():
+            named += _of_pattern(path)
+        elif path.is_dir():
+            found, passed = _of_folder(path, gold)
+            plain += [one for one in found if gold is None or one.resolve() != gold.resolve()]
+            notes += passed
+        else:
+            plain.append(path)
+    named = [Named(name, path) for name, path in zip(system_names(plain), plain, strict=True)] + named
+    seen: dict[tuple[str, str], Path] = {}
+    for one in named:
+        first = seen.setdefault((one.name, one.benchmark), one.path)
+        if first is not one.path:
+            raise InputError(f"would be called {one.name!r}, as {first} is; give the files different names",
+                             path=one.path, category="duplicate")
+    if not named:
+        raise InputError("no file of a system", path=paths[0])
+    return Files(named, tuple(notes))
+
+
+def files_of_benchmarks(pattern: Path) -> dict[str, Path]:
+    """Find the gold of each benchmark by a pattern with `{benchmark}`."""
+    return {one.benchmark: one.path for one in _of_pattern(pattern)}
+
+
+def is_pattern(path: Path) -> bool:
+    """Return whether a path names benchmarks by `{benchmark}`."""
+    return "{benchmark}" in str(path) and not path.exists()
+
+
+def _of_pattern(pattern: Path) -> list[Named]:
+    """Find the files of a pattern, which are called by its fields."""
+    fields = _FIELD.findall(str(pattern))
+    if unknown := next((name for name in fields if name not in _FIELDS), None):
+        raise InputError(f"unknown field {{{unknown}}}; known: {', '.join(_FIELDS)}", path=pattern)
+    pieces = _FIELD.split(str(pattern))
+    expression = "".join(f"(?P<{piece}>[^/]+)" if n % 2 and piece not in pieces[1:n:2] else
+                         f"(?P={piece})" if n % 2 else re.escape(piece) for n, piece in enumerate(pieces))
+    glob = "".join("*" if n % 2 else re.sub(r"([*?\[])", r"[\1]", piece) for n, piece in enumerate(pieces))
+    root = Path(pattern.anchor or ".")
+    found: list[Named] = []
+    for path in sorted(root.glob(glob.removeprefix(pattern.anchor))):
+        matched = re.fullmatch(expression, str(path))
+        if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
+            parts = [value if name != "run" else f"run{value}" for name, value in matched.groupdict().items()
+                     if name != "benchmark"]
+            found.append(Named(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
+                               matched.groupdict().get("benchmark", "")))
+    if not found:
+        raise InputError("no file matches this pattern", path=pattern)
+    return found
+
+
+def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder of systems, or one file of each folder in it, and a note on all others."""
+    if (folder / "task.toml").is_file() and gold is None:
+        raise InputError("this folder has a manifest, task.toml; `registry run` reads it", path=folder)
+    beside = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
+    folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
+    if not folders:
+        found = [path for path in beside if path.suffix not in _NO_OUTPUT]
+        passed = [path.name for path in (*beside, *_folders(folder)) if path not in found]
+        return found, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
+    if gold is None and any(GOLD_NAME.search(one.name) for one in (*folders, *beside)):
+        likely = next(one for one in (*beside, *folders) if GOLD_NAME.search(one.name))
+        files = [likely] if likely.is_file() else _outputs(likely)
+        others = [one for one in (*folders, *beside) if one != likely]
+        if files and others:
+            raise QuestionError("no file is the gold unless it is named. Add an option, and name the systems' files or "
+                                "folder:", {f"{option('--gold', str(files[0]))} {others[0]}": ""}, str(folder))
+    notes = [f"not read in {folder}: {listed([path.name for path in beside], 5)}"] if beside else []
+    return _of_teams(folder, folders, gold, notes)
+
+
+def _of_teams(folder: Path, teams: Sequence[Path], gold: Path | None, notes: list[str]) -> tuple[list[Path], list[str]]:
+    leaves = [leaf for team in teams for leaf in _leaves(team)]
+    found = {leaf: _outputs(leaf) for leaf in leaves}
+    if all(len(own) == 1 for own in found.values()):
+        return [path for own in found.values() for path in own], notes
+    shared = sorted(set.intersection(*({path.name for path in own} for own in found.values())))
+    meant = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
+    if len(meant) == 1:
+        others = sorted({path.name for own in found.values() for path in own} - {*meant})
+        return [leaf / meant[0] for leaf in leaves], [*notes, f"not read in the folders of {folder}: "
+                                                              f"{listed(others, 5)}"]
+    leaf, own = next((leaf, own) for leaf, own in found.items() if len(own) != 1)
+    pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
+    raise QuestionError(f"{counted(len(own), 'file')} in {leaf}, and one is expected in each folder. If each file is "
+                        "a document, join them in the same order (cat FOLDER/* > FILE). Else name a pattern:",
+                        {f"'{pattern}{name}'": "" for name in (meant or [path.name for path in own])[:5]}, str(folder))
+
+
+def _is_visible(name: str) -> bool:
+    return not name.startswith(".")
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir() and _is_visible(path.name))
+
+
+def _leaves(team: Path) -> list[Path]:
+    return [team] if _has_files(team) else _folders(team)
+
+
+def _has_files(folder: Path) -> bool:
+    return any(path.is_file() and _is_visible(path.name) for path in folder.iterdir())
+
+
+def _outputs(folder: Path) -> list[Path]:
+    return [path for path in (find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else [])
+            if path.suffix not in _NO_OUTPUT]
+
+
+def system_names(paths: Sequence[Path]) -> list[str]:
+    """Return what systems are called: the parts in which their files differ, without a shared `_predictions`.
+
+    >>> system_names([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), system_names([Path("out/a.conll.gz")])
+    (['aspen-s', 'birch'], ['a'])
+    >>> system_names([Path("aspen/run.txt"), Path("birch/run.txt")])
+    ['aspen', 'birch']
+    >>> system_names([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), system_names([Path("a_preds.txt")])
+    (['aspen', 'birch-7b'], ['a_preds'])
+    """
+    parts = [_bare(path).split(".") for path in paths]
+    if len({tuple(part) for part in parts}) < len(parts):
+        parts = [[*path.parent.parts, ".".join(part)] for path, part in zip(paths, parts, strict=True)]
+    for side in (0, -1):
+        while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[side] for part in parts}) == 1:
+            for part in parts:
+                part.pop(side)
+    names = [re.sub(r"[/@\\]", "_", ".".join(part)).strip() or "system" for part in parts]
+    ends = {end[0] if (end := _SAID.search(name)) and end.start() else "" for name in names}
+    if len(names) > 1 == len(ends):
+        names = [name.removesuffix(*ends) for name in names]
+    return names
+
+
+def _bare(path: Path) -> str:
+    name = path.name
+    while Path(name).suffix in _ENDINGS:
+        name = Path(name).stem
+    return name
+
+
+def find_runs(names: Sequence[str]) -> list[Runs]:
+    """Return the systems that have several files, whose names differ only by a number after seed, run or fold."""
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        if (run := _RUN.fullmatch(name)) is not None and run[1]:
+            found.setdefault(run[1], {})[run[2]] = name
+    return [Runs(name, files) for name, files in found.items() if len(files) > 1]

@@ -1,0 +1,482 @@
+"""Formats that their lines show: trees, rankings, alignments, sets of answers, tagged tokens and lists of spans.
+
+The options of each format are tried on the files, the strictest first; the first that reads all of them is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from registry.column_names import columns_of
+from registry.errors import InputError, listed
+from registry.items import Answer, Item
+from registry.quick.plan import Asked, Given, Plan, QuestionError, System, Trial, options_of, reader_option
+from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
+from registry.readers import Bio, Conllu, Document, Naacl, Pharaoh, Reader, Responses, Spans, Trec
+from registry.readers.bio import is_tag, suggest_tag
+from registry.readers.parsing.delimited import split
+from registry.readers.parsing.fast_tables import parquet_rows
+from registry.readers.parsing.json_values import ABSENT, at_path, json_object
+
+ENOUGH_DOCUMENTS = 10  # for documents to be units of resampling
+_LOOKED_AT = 1000  # lines of a file
+_SHOWN = 60  # characters of a line
+_TAGS = 0.98  # the share of tags in a column of tags; readers refuse the others
+_SAME_TOKENS = 0.8  # the share of tokens that are the gold's, at the least, if others are let pass
+_SCHEMES = ("iob2", "iob1", "bioes", "bilou")
+_PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
+           ("startOffset", "endOffset"), ("from", "to"))
+_TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")
+_LISTS = re.compile(r"(?<![a-z])(spans?|entities|ents|annotations?|labels?|ner|result|predictions?|gold)(?![a-z])",
+                    re.I)
+_DEEPEST = 4  # objects within objects in which lists of spans are looked for
+
+
+class _Format(NamedTuple):
+    """A format: patterns of the lines of gold and systems, and readers, the strictest first."""
+
+    what: str
+    name: str
+    gold: re.Pattern[str]
+    system: re.Pattern[str]
+    readers: Callable[[Document], Sequence[Reader]]
+
+
+def _counted_from(format_: type[Pharaoh] | type[Naacl], zero: str) -> Callable[[Document], Sequence[Reader]]:
+    """Return readers of alignments that count words from 0 if a position is 0, else from 1 or, failing that, 0."""
+    position = re.compile(zero, re.MULTILINE)
+
+    def readers(document: Document) -> Sequence[Reader]:
+        offsets: tuple[int, ...] = (0,) if position.search(readable(document).text()) else (1, 0)
+        return [format_.build({"offset": offset}) for offset in offsets]
+
+    return readers
+
+
+_WORD = re.compile(r"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}")
+_LINKS = re.compile(r"\s*|\s*\d+[-p]\d+(?:\s+\d+[-p]\d+)*\s*")
+_PAIR = re.compile(r"\d+ \d+ \d+(?: [SP])?(?: [0-9.eE+-]+)?\s*")
+_JUDGED = re.compile(r"\S+\s+\S+\s+\S+\s+[+-]?\d+\s*")
+_RANKED = re.compile(r"\S+\s+\S+\s+\S+\s+[+-]?\d+\s+[+-]?[0-9.eE+-]+\s+\S+\s*")
+_ANSWERS = re.compile(r'\s*\{(?=.*"item"\s*:).*"answers"\s*:.*\}\s*')
+_FORMATS = (
+    _Format("ten columns of CoNLL-U", "conllu", _WORD, _WORD, lambda _: [
+        Conllu(), Conllu(empty_columns="underscore"), Conllu(roots="any"),
+        Conllu(roots="any", empty_columns="underscore")]),
+    _Format("TREC's judgments and runs", "trec", _JUDGED, _RANKED, lambda _: [Trec(), Trec(other_queries="ignore")]),
+    _Format("links of words on each line", "pharaoh", _LINKS, _LINKS,
+            _counted_from(Pharaoh, r"(?<!\d)0[-p]|[-p]0(?!\d)")),
+    _Format("one link of words on each line", "naacl", _PAIR, _PAIR, _counted_from(Naacl, r"^\d+ (?:0 |\d+ 0\b)")),
+    _Format("sets of answers in JSON Lines", "responses", _ANSWERS, _ANSWERS, lambda _: [Responses()]),
+)
+FORMATS = (*(one.name for one in _FORMATS), "bio", "spans")
+
+
+def plan_format(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+    """Plan files of a format that the gold's lines show; None if they show none.
+
+    Raises:
+        InputError: The gold has such a format, and a system's file has not.
+        QuestionError: A column or format is open.
+    """
+    if asked.value is not None and asked.kind not in FORMATS and not (asked.label and _tag_columns(gold)):
+        return None
+    return (_marked(gold, systems, asked, trial) or _tagged(gold, systems, asked, trial)
+            or _span_lists(gold, systems, asked))
+
+
+def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+    for one in _FORMATS:
+        gives = one.readers(gold)[0].gives
+        if not asked.allows(one.name, gives) or not _has_lines(gold, one.gold):
+            continue
+        if asked.kind is None and one.name == "naacl" and _are_rows([gold, *(given.document for given in systems)]):
+            raise QuestionError("three numbers on each line may be links of words, or two that name an item and its "
+                                "value. Add one of these options:", {
+                                    "--as naacl": "sentence, word, word", "--item 1 --item 2 --label 3": "labels",
+                                    "--item 1 --item 2 --score 3": "numbers"}, gold.path)
+        for given in systems:
+            _require_lines(given.document, one, gold)
+        reader = next((reader for reader in one.readers(gold) if not isinstance(
+            trial.items(gold, reader), InputError)), one.readers(gold)[0])
+        reader = replace(reader, **{name: value for name, value in asked.options.items()
+                                    if name in reader.__dataclass_fields__})
+        items = trial.items(gold, reader)
+        plan = Plan(gold, reader, ())
+        chosen = [System(given.name, given.document, reader) for given in systems] if isinstance(
+            items, InputError) else [trial.fitting(plan, items, (
+                System(given.name, given.document, of) for of in (reader, *one.readers(given.document))))
+                for given in systems]
+        notes = tuple(f"{listed([of.name for of in chosen if of.reader == other], 3)}: read by {other!r}"
+                      for other in dict.fromkeys(of.reader for of in chosen) if other != reader)
+        said = [reader_option(name, value) for name, value in options_of(reader).items()]
+        return Plan(gold, reader, tuple(chosen), (f"--as {one.name}", *said), notes=notes)
+    return None
+
+
+def _has_lines(document: Document, pattern: re.Pattern[str]) -> bool:
+    looked = list(islice((line for line in text_lines(document) if line.strip() and not line.startswith(
+        "#")), _LOOKED_AT))
+    return bool(looked) and all(map(pattern.fullmatch, looked))
+
+
+def _are_rows(documents: Sequence[Document]) -> bool:
+    """Return whether the first two of three numbers name the same lines in all files, as items would."""
+    named = [[tuple(line.split()[:2]) for line in text_lines(document) if line.strip()] for document in documents]
+    return all(len({*of}) == len(of) and {*of} == {*named[0]} for of in named)
+
+
+def _require_lines(document: Document, format_: _Format, gold: Document) -> None:
+    if format_.name == "trec" and text_lines(document)[:1] and text_lines(document)[0].lstrip().startswith("{"):
+        raise document.error(f"is JSON, and {gold.path} has {format_.what}; a run in JSON is one object of queries: "
+                             "--as trec --option syntax=json")
+    for number, line in enumerate(text_lines(document), 1):
+        if line.strip() and not line.startswith("#") and not format_.system.fullmatch(line):
+            shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+            raise document.error(f"{shown!r} is no line of {format_.what}, which {gold.path} seems to have; if it has "
+                                 "not, name the reader: --as", number)
+
+
+@dataclass(frozen=True)
+class _Tags:
+    """How a file of tagged tokens is written: separator, columns, those of the token and of tags, and its extras."""
+
+    separator: str
+    width: int
+    token: int
+    tags: tuple[int, ...]
+    extras: Mapping[str, Any]
+    names: tuple[str, ...] = ()
+
+    def name(self, n: int) -> str:
+        """Return the name of a column, or its number."""
+        return self.names[n] if self.names else str(n + 1)
+
+    def options(self, tag: int) -> dict[str, Any]:
+        """Return the reader's options if tags are in this column."""
+        names = [f"column{n + 1}" for n in range(self.width)]
+        names[self.token], names[tag] = "token", "label"
+        columns = {"columns": names} if not self.names else {
+            "header": True, "token": self.names[self.token], "label": self.names[tag]}
+        return {"separator": self.separator, **columns, **self.extras}
+
+
+def _tag_columns(document: Document) -> _Tags | None:
+    """Return how a file is written if it has a token and tags on each line; None if it has not."""
+    lines = text_lines(document)
+    filled = [line for line in lines if line.strip()]
+    is_one_block = all(line.strip() for line in lines[:-1])
+    for separator in ("tab", "whitespace"):
+        rows = [split(line, separator) for line in filled]
+        plain = [row for row in rows if not row[0].startswith(("#", "-DOCSTART-"))] or rows
+        if not plain:
+            return None
+        (width, times), = Counter(map(len, plain)).most_common(1)
+        if width < 2 or times < _TAGS * len(plain):
+            continue
+        even = [row for row in plain if len(row) == width]
+        below = [n for n in range(1, width) if len(even) > 2 and all(is_tag(row[n]) for row in even[1:])]
+        is_header = bool(below) and even[0] is plain[0] and len({*even[0]}) == width and not any(
+            is_tag(even[0][n]) for n in below)
+        names = tuple(even.pop(0)) if is_header else ()
+        tags = tuple(n for n in range(1, width) if sum(is_tag(row[n]) for row in even) >= _TAGS * len(even))
+        token = next((n for n in range(width) if n not in tags and not all(is_number(row[n]) for row in even)), None)
+        if tags and token is not None and (names or not is_one_block):
+            comments = any(row[0].startswith("#") and (len(row) != width or "=" in row) for row in rows)
+            docstart = any(row[0].startswith("-DOCSTART-") for row in rows)
+            return _Tags(separator, width, token, tags, {
+                **({"comment": "#"} if comments else {}), **({"docstart": "-DOCSTART-"} if docstart else {}),
+                **repaired(document)}, names)
+    return None
+
+
+def _tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+    """Plan tagged tokens: the column and the scheme of the tags."""
+    if not asked.allows("bio", "span"):
+        return None
+    mine = _tag_columns(gold)
+    if mine is None:
+        _refuse_unusual_tags(gold)
+        return None
+    theirs: list[_Tags] = []
+    for given in systems:
+        if (form := _tag_columns(given.document)) is None:
+            raise given.document.error(f"has no column of tags such as B-PER, as {gold.path} has")
+        theirs.append(form)
+    tag = _tag(mine, asked.label[:1], gold, systems)
+    own = {name: value for name, value in asked.options.items() if name in Bio.__dataclass_fields__}
+    reader, items = None, None
+    schemes = (own["scheme"],) if "scheme" in own else _SCHEMES
+    for more in ({}, {"invalid_tags": "begin"}):
+        for scheme in schemes:
+            tried = Bio.build({"scheme": scheme, **more, **mine.options(tag), **own})
+            found = trial.items(gold, tried)
+            if items is None or (isinstance(items, InputError) and not isinstance(found, InputError)):
+                reader, items = tried, found
+    assert reader is not None
+    assert items is not None
+    if isinstance(items, InputError):
+        reader = Bio.build({"scheme": schemes[0], **mine.options(tag), **own})
+        return Plan(gold, reader, tuple(System(of.name, of.document, reader) for of in systems))
+    plan = Plan(gold, reader, ())
+    chosen: list[System] = []
+    for given, form in zip(systems, theirs, strict=True):
+        chosen.append(_tagged_system(plan, items, given, form, _own_tag(form, mine, tag, asked, given, gold), own,
+                                     trial))
+    groups = {item.attributes.get("document", "") for item in items}
+    cluster = "document" if "" not in groups and ENOUGH_DOCUMENTS <= len(groups) < len(items) else None
+    notes = [f"documents: {len(groups)}; items of a document are not independent, so documents are the units"] * bool(
+        cluster)
+    if reader.invalid_tags == "begin":
+        notes.append("some gold tags begin a span with I- (invalid_tags = begin)")
+    for system in chosen:
+        differing = [f"{name} = {value}" for name in ("separator", "scheme", "invalid_tags", "boundaries")
+                     if (value := getattr(system.reader, name)) != getattr(reader, name)]
+        differing += ["some tokens differ from the gold's"] * (system.tokens == "warn")
+        notes += [f"{system.name}: {', '.join(differing)}"] * bool(differing)
+    roles = ["--as bio"]
+    roles += [reader_option("scheme", reader.scheme)] * all(getattr(one.reader, "scheme", "") == reader.scheme
+                                                            for one in chosen)
+    roles += [f"--label {mine.name(tag)}"] * (len(mine.tags) > 1 or bool(asked.label))
+    roles += [f"--label {name}" for name in asked.label[1:]]
+    return Plan(gold, reader, tuple(chosen), tuple(roles), cluster=cluster, notes=tuple(notes))
+
+
+def _tag(form: _Tags, said: Sequence[str], document: Document, systems: Sequence[Given]) -> int:
+    """Return the place of the column of tags.
+
+    Raises:
+        QuestionError: Several columns have tags.
+    """
+    if said:
+        found = next((n for n in range(form.width) if form.name(n) == said[0] or str(n + 1) == said[0]), None)
+        if found is None:
+            raise document.error(f"no column {said[0]!r}; columns: {', '.join(map(form.name, range(form.width)))}")
+        return found
+    if len(form.tags) > 1:
+        is_copy = any(given.document.path == document.path for given in systems)
+        raise QuestionError("several columns have tags" + (
+            ", and a file is named as the gold and as a system" if is_copy else "") + ". Add one of these options (two "
+            "of them, if systems' tags are in another column than the gold's):",
+            {f"--label {form.name(n)}": "" for n in form.tags}, document.path)
+    return form.tags[0]
+
+
+def _own_tag(form: _Tags, gold: _Tags, tag: int, asked: Asked, given: Given, document: Document) -> int:
+    if len(asked.label) > 1:
+        return _tag(form, asked.label[1:], given.document, ())
+    if len(form.tags) == 1:
+        return form.tags[0]
+    if given.document.path == document.path:
+        raise given.document.error("is the gold, and a system as well; name both columns of tags: --label GOLD --label "
+                                   "SYSTEM")
+    same = [n for n in form.tags if form.name(n) == gold.name(tag)]
+    if not same or not (asked.label or form.width == gold.width):
+        raise QuestionError("several columns have tags. Add the gold's column and one of these:", {
+            f"--label {gold.name(tag)} --label {form.name(n)}": "" for n in form.tags}, given.document.path)
+    return same[0]
+
+
+def _tagged_system(plan: Plan, items: Sequence[Item], given: Given, form: _Tags, tag: int, own: Mapping[str, Any],
+                   trial: Trial) -> System:
+    """Return the strictest way to read a system's file that goes with the gold."""
+    scheme = plan.reader.scheme  # type: ignore[attr-defined]
+    options = {**form.options(tag), **own}
+    readers = [Bio.build({"scheme": other, **options}) for other in (
+        scheme, *(one for one in _SCHEMES if one != scheme and "scheme" not in own))]
+    readers.append(Bio.build({"scheme": scheme, "invalid_tags": "begin", **options}))
+    readers += [Bio.build({"scheme": other, "boundaries": "gold", **options}) for other in _SCHEMES
+                if "scheme" not in own or other == scheme]
+    tried = [System(given.name, given.document, one) for one in readers]
+    for system in (*tried, *(replace(one, tokens="warn") for one in tried)):
+        answers = trial.answers(plan, items, system)
+        if not isinstance(answers, InputError) and (system.tokens == "reject" or _are_alike(items, answers)):
+            return system
+    return tried[0]
+
+
+def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
+    """Return whether most tokens of a file are the gold's."""
+    pairs = [(item.gold.tokens, answer.value.tokens) for item, answer in zip(items, answers, strict=True)
+             if answer is not None]
+    same = sum(a == b for mine, theirs in pairs for a, b in zip(mine, theirs, strict=True))
+    return bool(same >= _SAME_TOKENS * sum(len(mine) for mine, _ in pairs))
+
+
+def _refuse_unusual_tags(document: Document) -> None:
+    """Refuse a column of tags that are written unusually, such as B_PER, in lines with blank ones between sentences.
+
+    Raises:
+        InputError: Names the first such tag, with what to write instead.
+    """
+    lines = [(number, line) for number, line in enumerate(text_lines(document), 1)
+             if not line.startswith(("#", "-DOCSTART-"))]
+    filled = [(number, line) for number, line in lines if line.strip()]
+    if all(line.strip() for _, line in lines[:-1]):
+        return
+    for separator in ("tab", "whitespace"):
+        for column in zip(*(split(line, separator)[1:] for _, line in filled), strict=False):
+            remedies = [None if is_tag(cell) else suggest_tag(cell) for cell in column]
+            if "O" in map(str.upper, column) and sum(map(is_tag, column)) + sum(map(bool, remedies)) >= (
+                    _TAGS * len(column)):
+                number, tag, remedy = next((number, cell, remedy) for (number, _), cell, remedy in zip(
+                    filled, column, remedies, strict=True) if remedy)
+                raise document.error(f"tag {tag!r} is neither O nor a prefix of a scheme, a hyphen and a type; "
+                                     f"{remedy}", number, category="tag")
+
+
+@dataclass(frozen=True)
+class _List:
+    """A column with a list of spans in every row of a file, and the parts of a span."""
+
+    table: Table
+    rows: Sequence[Mapping[str, Any]]
+    column: str
+    start: str
+    end: str
+    type: str
+
+    @property
+    def is_inclusive(self) -> bool:
+        """True if a span ends where it begins: ends are then its last position."""
+        return any(at_path(span, self.start) == at_path(span, self.end)
+                   for row in self.rows for span in at_path(row, self.column) or ())
+
+    def reader(self, options: Mapping[str, Any]) -> Spans:
+        """Return the reader of this list with further options."""
+        return Spans.build({**self.table.form, "spans": self.column, "start": self.start, "end": self.end,
+                            "type": self.type, **options})
+
+
+def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
+    """Plan lists of spans in each item's JSON: the list and the parts of a span by their usual names."""
+    if not asked.allows("spans", "span") or (mine := _list_of(gold, asked)) is None:
+        _ask_about_span_rows(gold, asked)
+        return None
+    theirs: list[_List] = []
+    for given in systems:
+        found = _list_of(given.document, asked, mine)
+        if found is None:
+            raise given.document.error(f"no list of spans with start and end in each item, as {gold.path} has in "
+                                       f"{mine.column!r}; --option spans=COLUMN names it")
+        theirs.append(found)
+    every = [one.table for one in (mine, *theirs)]
+    if asked.item:
+        keys = list(asked.item)
+    else:
+        names = [name for name in item_columns(mine.table) if all(name in one.names for one in every)]
+        keys = next(([name] for name in names if mine.table.is_unique([name])), [])
+    if not keys and not asked.in_order:
+        shared = [name for name in mine.table.names if all(name in one.names for one in every)]
+        raise QuestionError("no column has a usual name for items. Add one of these options:", {
+            **{f"--item {name}": "" for name in shared if mine.table.is_unique([name])},
+            "--in-order": "all files have the same items in the same order"}, gold.path)
+    documents = [name for name in columns_of(mine.table.names, "document") if [name] != keys and (
+        ENOUGH_DOCUMENTS <= len({*mine.table.cells(name)}) < len(mine.rows))][:1]
+    inclusive = any(one.is_inclusive for one in (mine, *theirs))
+    options = {"item": keys, "inclusive": inclusive, "overlaps": "allow", **{
+        name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}}
+    said = [f"--item {name}" for name in keys] or ["--in-order"]
+    own = options | {"spans": mine.column}
+    notes = [f"the end of a span is its last position ({mine.end!r})"] * inclusive
+    return Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
+        System(given.name, given.document, one.reader(options if "spans" not in asked.options or given.document is gold
+                                                      else {**options, "spans": one.column}))
+        for given, one in zip(systems, theirs, strict=True)),
+        ("--as spans", *said, reader_option("spans", own["spans"])), cluster=next(iter(documents), None),
+        notes=tuple(notes))
+
+
+def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _List | None:
+    """Return the list of spans in each item: the one that the user names, that of the gold's name, or the only one.
+
+    Raises:
+        QuestionError: Several lists of a file have spans.
+    """
+    table = read_table(document, asked.options)
+    if table is None or "syntax" not in table.form:
+        return None
+    rows = _objects_of(document, table)
+    paths = list(dict.fromkeys(path for row in rows[:100] for path in _paths(row)))
+    said = asked.options.get("spans")
+    found: list[_List] = []
+    for column in paths:
+        lists = [at_path(row, column) for row in rows]
+        spans = [span for one in lists if isinstance(one, list) for span in one]
+        if all(one is None or isinstance(one, list) for one in lists) and (parts := _parts(spans)):
+            found.append(_List(table, rows, column, *parts))
+    found = [one for one in found if one.type] or found
+    chosen = [one for one in found if one.column == said] or ([] if gold is None else [
+        one for one in found if one.column == gold.column])
+    if not chosen and gold is not None and not found and all(at_path(row, gold.column) in ([], None) for row in rows):
+        return replace(gold, table=table, rows=rows)
+    chosen = chosen or ([one for one in found if _LISTS.search(one.column)] if len(found) > 1 else found)
+    if len(chosen) > 1:
+        raise QuestionError("several lists have spans. Add one of these options:", {
+            f"--option spans={one.column}": "" for one in found}, document.path)
+    return chosen[0] if chosen else None
+
+
+def _objects_of(document: Document, table: Table) -> list[Mapping[str, Any]]:
+    """Return a file's objects as JSON has them."""
+    if table.form["syntax"] == "parquet":
+        return [row for _, row in parquet_rows(document)]
+    if table.form["syntax"] == "jsonl":
+        return [json_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
+    return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
+            for _, name, value in json_parts(document) or ()]
+
+
+def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
+    """Give the paths of an entry's lists of lists and objects, and of those in the only object of another list."""
+    for name, value in entry.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, list) and all(isinstance(one, list | Mapping) for one in value):
+            yield path
+        only = value[0] if isinstance(value, list) and len(value) == 1 else value
+        if isinstance(only, Mapping) and depth < _DEEPEST and "." not in name:
+            yield from _paths(only, f"{path}." if only is value else f"{path}.0.", depth + 1)
+
+
+def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
+    """Return the keys of start, end and type in all of some spans; None if they are no spans."""
+    if not spans:
+        return None
+    if all(isinstance(span, list) for span in spans):
+        places = [("0", "1", "")] if {len(span) for span in spans} == {2} else [("0", "1", "2"), ("1", "2", "0")]
+        return next((one for one in places if _fit(spans, *one)), None)
+    if not all(isinstance(span, Mapping) for span in spans):
+        return None
+    prefixes = ["", *(f"{name}." for name in spans[0] if isinstance(spans[0][name], Mapping))]
+    for prefix in prefixes:
+        for start, end in _PLACES:
+            for type_ in (*(f"{prefix}{name}{place}" for name in _TYPES for place in ("", ".0")), ""):
+                if _fit(spans, prefix + start, prefix + end, type_):
+                    return prefix + start, prefix + end, type_
+    return None
+
+
+def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
+    return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
+        not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) is not ABSENT
+                         and at_path(span, type_) for span in spans))
+
+
+def _ask_about_span_rows(gold: Document, asked: Asked) -> None:
+    """Ask for the reader of a table whose columns have the usual names of a span's start and end.
+
+    Raises:
+        QuestionError: It has such columns, and the user names no reader and no column of values.
+    """
+    table = None if asked.kind is not None or asked.value is not None else read_table(gold, asked.options)
+    if table is not None and table.header and any({start, end} <= {*table.names} for start, end in _PLACES):
+        items = item_columns(table) or [name for name in table.names if name not in sum(_PLACES, ())]
+        raise QuestionError(f"columns have the names of a span's start and end. Columns: {table.shown()}. Add one of "
+                            "these options:", {
+                                **{f"--as spans --item {name}": "a span in each row" for name in items[:3]},
+                                "--label COLUMN": "labels of rows"}, gold.path)

@@ -1,0 +1,463 @@
+"""The beginning of `registry quick` and `registry new`: files in, a task out, with a preview of what was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InputError, UnknownNameError, counted
+from registry.importers import IMPORTERS, Importer
+from registry.manifest.folder import TaskFolder
+from registry.metric_names import common_metric, declared_metric, usual_metric
+from registry.metrics import BLEU, METRICS, Metric
+from registry.metrics.texts import ReferenceMetric
+from registry.quick.answers import plan_answers, read_all
+from registry.quick.files import Files, Named, files_of_benchmarks, find_runs, find_systems, is_pattern
+from registry.quick.formats import plan_format
+from registry.quick.plan import (
+    Asked,
+    Given,
+    OpenRoles,
+    Plan,
+    QuestionError,
+    System,
+    Trial,
+    option,
+    reader_option,
+    reworded,
+    with_blanks,
+)
+from registry.quick.scores import plan_scores, plan_table
+from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repaired, text_lines
+from registry.quick.task import SEED, preview, task_folder
+from registry.readers import READERS, Document, Reader, Texts
+from registry.values import build, name_of, parse
+
+_TABLES = ("wide", "long", "plain")  # importers that read any table or text: they are named, or not used
+_EXPECTS = {
+    "labels": "an item and its label on each line, or columns called so",
+    "scores": "an item and its number in each row",
+    "texts": "an item and its text in each row",
+    "lines": "a text on each line, in the same order in all files",
+    "bio": "a token and its tag on each line, and blank lines between sentences",
+    "spans": "JSON with a list of spans (start, end, type) in each item",
+    "trec": "four columns of judgments and six of a run",
+}
+_SHOWN = 60  # characters of a line
+
+
+@dataclass(frozen=True)
+class Made:
+    """A task that was made of files.
+
+    Attributes:
+        folder: Its manifest and files.
+        preview: The lines of a table of the first items, with gold and answers.
+        read_as: The options that say how files were read.
+        notes: What the user should know about it.
+    """
+
+    folder: TaskFolder
+    preview: tuple[str, ...]
+    read_as: str
+    notes: tuple[str, ...]
+
+
+def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
+    """Make a task of a gold and systems, of tables of scores, or of the logs of another program.
+
+    Args:
+        paths: Files, folders and patterns of systems; without a gold also one table of all systems, or logs.
+        asked: The user's options.
+        test: The significance test; None: the usual one.
+
+    Raises:
+        QuestionError: A role is open.
+        InputError: A file cannot be read, or has a layout that no reader takes.
+    """
+    _check(asked)
+    if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:
+        if asked.gold is not None:
+            raise InputError(f"--gold belongs to files of a reader; {asked.kind} reads the gold itself")
+        return _imported(asked.kind, paths, asked, test)
+    if asked.gold is None and asked.kind is None and (found := _of_program(paths, asked, test)) is not None:
+        return found
+    gold = _gold_file(paths, asked)
+    if gold is not None and is_pattern(gold):
+        golds: dict[str, Path | None] = {**files_of_benchmarks(gold)}
+        known = {path.resolve() for path in golds.values() if path is not None}
+        files = find_systems(paths, None)
+        files = files._replace(systems=[one for one in files.systems if one.path.resolve() not in known])
+    else:
+        files = find_systems(paths, gold)
+        golds = dict.fromkeys(dict.fromkeys(one.benchmark or "test" for one in files.systems), gold)
+    trial = Trial(asked.missing)
+    plans: dict[str, Plan] = {}
+    for benchmark, path in golds.items():
+        own = [one for one in files.systems if (one.benchmark or "test") == benchmark or not one.benchmark]
+        if not own:
+            raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
+        plan = _plan(path, own, asked, trial)
+        if isinstance(plan, TaskFolder):
+            return _of_table(plan, files, asked, test)
+        plans[benchmark] = plan
+    return _made(plans, files, asked, trial, test)
+
+
+def _check(asked: Asked) -> None:
+    """Refuse an unknown reader or metric.
+
+    Raises:
+        UnknownNameError: There is none of this name.
+    """
+    if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
+        raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
+    if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
+        if name_of(asked.metric) in METRICS:
+            parse("metric", METRICS, asked.metric)  # raises an error about its options
+        raise UnknownNameError("metric", asked.metric, METRICS)
+    if asked.item and asked.in_order:
+        raise InputError("--item and --in-order exclude each other; give one of them")
+    assert asked.value is None or asked.value  # raises an error if several kinds are named
+
+
+def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
+    """Return the file of the gold; None if `--gold` names a column of the only table, or is not given."""
+    if asked.gold is None:
+        return None
+    path = Path(asked.gold)
+    if path.exists() or is_pattern(path):
+        if path.is_dir():
+            raise InputError("--gold is a folder; name a file. If it has a file for each document, join them, and each "
+                             "system's in the same order: cat FOLDER/* > FILE", path=path)
+        return path
+    if len(paths) == 1 and paths[0].is_file() and (table := read_table(Document.load(paths[0]), {
+            **asked.options, "header": True})) is not None:
+        if asked.gold in table.names:
+            return None
+        raise InputError(f"--gold {asked.gold}: no such file, and no such column; columns: {table.shown()}",
+                         path=paths[0])
+    raise InputError("--gold: no such file", path=path)
+
+
+def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan | TaskFolder:
+    """Plan the files of one test set.
+
+    Raises:
+        QuestionError: A role is open.
+        InputError: No reader takes the files.
+    """
+    given = [Given(one.name, Document.load(one.path)) for one in systems]
+    if gold is None:
+        if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
+            plan = plan_table(given[0].document, asked)
+            if plan is None:
+                raise _unsupported(given[0].document, alone=True)
+            return plan
+        if asked.kind not in (None, "scores"):
+            raise InputError(f"--as {asked.kind} compares answers with a gold; name its file: --gold FILE",
+                             path=given[0].document.path)
+        return plan_scores(given, asked)
+    same = next((one.document for one in given if Path(one.document.path).resolve() == gold.resolve()), None)
+    document = same or Document.load(gold)
+    plan_ = plan_format(document, given, asked, trial) or plan_answers(document, given, asked)
+    if plan_ is not None:
+        return plan_
+    if asked.kind is not None:
+        return _as_asked(document, given, asked)
+    raise _unsupported(next(one for one in (document, *(of.document for of in given)) if read_table(
+        one, asked.options) is None))
+
+
+def _as_asked(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan:
+    """Plan files of the reader that the user names, with its options and the usual names of items."""
+    assert asked.kind is not None
+    tables = read_all([gold, *(given.document for given in systems)], asked)
+    own = READERS[asked.kind].__dataclass_fields__
+    asking = OpenRoles()
+
+    def reader(n: int, document: Document) -> Reader:
+        found: dict[str, Any] = {name: value for name, value in repaired(document).items() if name in own}
+        if tables is not None and "item" in own:
+            table = tables[n]
+            found |= {name: value for name, value in table.form.items() if name in own}
+            items = list(asked.item) or item_columns(table)[:1]
+            found["item"] = [] if asked.in_order else items
+            if asked.kind == "multilabel" and "labels" not in asked.options:
+                found["labels"] = [name for name in table.names if name not in items and {
+                    *map(str.casefold, table.cells(name))} <= {"0", "1", "0.0", "1.0", "true", "false"}]
+            if not table.header and "columns" in own:
+                found["columns"] = list(table.names)
+        return READERS[asked.kind or ""].build({**found, **asked.options})
+
+    read = [reader(n, document) for n, document in enumerate((gold, *(given.document for given in systems)))]
+    asking.raise_if_any(gold.path, "")
+    items = getattr(read[0], "item", ())
+    said = [option("--item", name) for name in ([items] if isinstance(items, str) else items) if name]
+    return Plan(gold, read[0], tuple(System(given.name, given.document, one) for given, one in zip(
+        systems, read[1:], strict=True)), (f"--as {asked.kind}", *said, *(
+            reader_option(name, value) for name, value in asked.options.items())))
+
+
+def _made(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
+          test: str | None) -> Made:
+    """Try the plans on the files, and make the task."""
+    shown: list[str] = []
+    for name, plan in plans.items():
+        try:
+            items, answers = trial.check(plan)
+        except InputError as error:
+            if asked.missing == "reject" or not hasattr(plan.reader, "blank"):
+                raise _with_roles(error, plan, asked) from None
+            plans[name] = plan = with_blanks(plan)
+            try:
+                items, answers = trial.check(plan)
+            except InputError:
+                raise _with_roles(error, plan, asked) from None
+        shown = shown or preview(plan, items, answers)
+    first = next(iter(plans.values()))
+    metric = _with_references(_metric(first, asked), first.reader, asked)
+    read_as = _read_as(first, metric, asked)
+    notes = (*files.notes, *first.notes, *_notes_on_runs(first, asked))
+    return Made(task_folder(plans, metric, asked, test, read_as), tuple(shown), read_as, notes)
+
+
+def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
+    """Return an error with the options that say how files were read, as another role may be meant."""
+    if asked.kind is not None or not plan.roles:
+        return error
+    more = "; if files have no names of items, say --in-order" if (
+        error.category == "unknown" and "--in-order" not in plan.roles) else ""
+    again = reworded(error, error.message.replace(f" (read as {plan.reader.name})",
+                                                  f" (read as: {' '.join(plan.roles)})") + more)
+    again.others = error.others
+    return again
+
+
+def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
+    """Return the options that say how files are read, each once."""
+    said = [*plan.roles, *(reader_option(name, value) for name, value in asked.options.items())]
+    if asked.missing != "reject":
+        said.append(f"--missing {asked.missing}")
+    return " ".join(dict.fromkeys([*said, option("--metric", asked.metric or _short_name(metric))]))
+
+
+def _short_name(metric: Metric) -> str:
+    """Return the shortest name of a metric that names it without options, else its canonical name."""
+    for name in (metric.name, metric.title):
+        try:
+            if common_metric(name, metric.takes) == metric:
+                return name
+        except InputError:
+            continue
+    return repr(metric)
+
+
+def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
+    """Say which files are runs of one system, or could be.
+
+    Raises:
+        InputError: Runs are requested, and there are none, or those of one system are written differently.
+    """
+    by_name = {system.name: system for system in plan.systems}
+    if len({system.document.path for system in plan.systems}) < len(plan.systems):
+        by_name = {}
+    found = find_runs(list(by_name))
+    if asked.runs is None:
+        return [f"{', '.join(one.systems.values())} are separate systems; --runs fixed or random reads them as runs of "
+                "one, scored by their average" for one in found]
+    if not found:
+        raise InputError("--runs: no two systems' files differ only by a number after seed, run or fold, as in "
+                         "aspen.seed1.tsv and aspen.seed2.tsv; `registry import wide` reads a table's columns as runs")
+    for name, runs in found:
+        first, *others = (by_name[one] for one in runs.values())
+        if (other := next((of for of in others if (of.reader, of.tokens) != (first.reader, first.tokens)), None)):
+            raise InputError(f"would be a run of {name!r}, and is written differently from {first.document.path}: "
+                             f"{other.reader!r}, not {first.reader!r}; write both alike", path=other.document.path)
+    return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in found]
+
+
+def _metric(plan: Plan, asked: Asked) -> Metric:
+    if asked.metric is not None:
+        named = common_metric(asked.metric, plan.reader.gives)
+        if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in asked.metric:
+            return replace(named, tokenize=plan.metric.tokenize)
+        return named
+    metric = plan.metric or usual_metric(plan.reader.gives)
+    if metric is None:
+        raise QuestionError(f"no usual metric compares {plan.reader.gives}s; name one:", {"--metric NAME": (
+            "`registry list metrics`")}, plan.gold.path)
+    return metric
+
+
+def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
+    """Return a metric of text with all references that the reader reads, unless the user names some.
+
+    Raises:
+        InputError: The metric takes one reference, and there are several.
+    """
+    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in (asked.metric or ""):
+        return metric
+    return replace(metric, references=reader.offers())
+
+
+def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
+    """Return the logs of another program, if exactly one importer knows them; None if none does.
+
+    Raises:
+        QuestionError: Several importers know them.
+        InputError: One importer knows them, and a file has a fault.
+    """
+    found: dict[str, TaskFolder] = {}
+    problems: list[InputError] = []
+    for kind in IMPORTERS:
+        if kind in _TABLES or any("{" in str(path) for path in paths):
+            continue
+        try:
+            importer = _importer(kind, asked)
+            folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
+        except InputError as error:
+            if error.path and paths[0].is_dir() and not error.message.startswith(("no ", "not a zip file")):
+                problems.append(reworded(error, f"{error.message} (read as {kind})"))
+            continue
+        if folder is not None:
+            found[kind] = folder
+    if len(found) > 1:
+        raise QuestionError("several importers read these files. Add one of these options:", {
+            f"--as {kind}": "" for kind in found}, str(paths[0]))
+    if not found and len(problems) == 1:
+        raise problems[0]
+    if not found and paths[0].is_dir() and asked.missing != "reject" and (
+            _of_program(paths, replace(asked, missing="reject"), test)) is not None:
+        raise InputError(f"logs of another program, whose importer has no --missing {asked.missing}; leave it out, or "
+                         "say --missing drop", path=paths[0])
+    for kind, folder in found.items():
+        return _of_importer(kind, _with_settings(kind, folder, asked, test), asked)
+    return None
+
+
+def _imported(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:
+    importer = _importer(kind, asked)
+    folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
+    if folder is None:
+        raise InputError(f"{kind} takes one file or folder, and {len(paths)} are given", path=paths[1])
+    return _of_importer(kind, _with_settings(kind, folder, asked, test), asked)
+
+
+def _importer(kind: str, asked: Asked) -> Importer:
+    """Return the importer with the user's options, of which the policy for missing items is one."""
+    options = dict(asked.options)
+    names: dict[str, Any] = {"item": list(asked.item) or None, "score": next(iter(asked.score), None)}
+    options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
+    if asked.missing != "reject":
+        if not hasattr(IMPORTERS[kind], "missing"):
+            raise InputError(f"--missing {asked.missing}: {kind} has no such option")
+        options.setdefault("missing", asked.missing)
+    return build("importer", IMPORTERS, kind, options)
+
+
+def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None) -> TaskFolder:
+    """Return the task with the user's metric, test and runs, and a seed, so that the same files give the same board.
+
+    Raises:
+        InputError: The results of the program have their own metric.
+    """
+    tables = dict(folder.tables)
+    if asked.metric is not None:
+        takes = next((METRICS[one["name"]].takes for one in tables["metric"] if one["name"] in METRICS), "")
+        if takes != "segment":
+            raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
+                             "its options do")
+        declared = declared_metric(common_metric(asked.metric, takes), asked.metric)
+        same = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
+        tables["metric"] = [declared | {"options": same | declared.get("options", {})}]
+    said = {name: value for name, value in (("test", test), ("runs", asked.runs)) if value is not None}
+    tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **said}
+    return replace(folder, tables=tables)
+
+
+def _of_importer(kind: str, folder: TaskFolder, asked: Asked, read_as: str = "") -> Made:
+    """Return an imported task with a preview of its first test set."""
+    said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
+    return Made(folder, tuple(_preview_of(folder)), read_as or " ".join(said),
+                (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
+
+
+def _of_table(folder: TaskFolder, files: Files, asked: Asked, test: str | None) -> Made:
+    """Return the task of a table in long form, whose last note has its roles."""
+    *notes, read_as = folder.notes
+    made = _of_importer("long", _with_settings("long", replace(folder, notes=tuple(notes)), asked, test), asked,
+                        read_as.removeprefix("read as: "))
+    return replace(made, notes=(*files.notes, "a row for each item and system"))
+
+
+def _preview_of(folder: TaskFolder) -> list[str]:
+    """Return a preview of the first test set of a task that was made."""
+    test_set = folder.tables["test_set"][0]
+    options = test_set.get("options", {})
+    gold = Document(test_set["gold"], folder.files[test_set["gold"]])
+    reader = READERS[test_set["format"]].build(options)
+    systems: list[System] = []
+    for one in folder.tables["submit"]:
+        file = next((name for name in folder.files if re.fullmatch(re.escape(one["file"]).replace(
+            r"\{run\}", "[^/]+"), name)), None)
+        if file is not None and one.get("test_set", test_set["name"]) == test_set["name"] and len(systems) <= 3:
+            own = {**options, **folder.tables.get("submission", {}).get("options", {}), **one.get("options", {})}
+            systems.append(System(one["system"], gold if file == test_set["gold"] else Document(
+                file, folder.files[file]), READERS[test_set["format"]].build(own)))
+    trial = Trial("drop")
+    plan = Plan(gold, reader, tuple(systems))
+    try:
+        items, answers = trial.check(plan)
+    except InputError:
+        return []  # it is reported when the task is ingested
+    return preview(plan, items, answers)
+
+
+def _unsupported(document: Document, *, alone: bool = False) -> InputError:
+    """Describe a file that no reader takes, and name the nearest reader and what it expects."""
+    lines = [line for line in text_lines(document) if line.strip()]
+    first = f", first line {lines[0][:_SHOWN]!r}" if lines else ""
+    nearest, remedy = "labels", ""
+    if lines and lines[0].lstrip().startswith(("{", "[")):
+        what, nearest, remedy = _describe_json(document)
+    elif lines and lines[0].lstrip().startswith("<"):
+        what = f"looks like XML or HTML{first}"
+    else:
+        widths = {len(line.split("\t")) for line in lines} if any("\t" in line for line in lines) else {
+            len(line.split()) for line in lines}
+        between = "tabs" if any("\t" in line for line in lines) else "blanks"
+        width = f"{min(widths)} to {max(widths)}" if len(widths) > 1 else str(max(widths, default=0))
+        what = f"looks like {counted(len(lines), 'line')} of {width} cells with {between} between them{first}"
+        if mark := even_mark(lines):
+            what = f"looks like columns with {mark!r} between them{first}; write tabs, commas or semicolons instead"
+        nearest = "lines" if len(widths) > 1 else "labels"
+    if alone:
+        remedy += "; if it is one system's file, name the gold: --gold FILE"
+    return document.error(
+        f"{what}. The nearest reader is {nearest} ({_EXPECTS.get(nearest, 'see its options')}){remedy}. Name a reader "
+        "with --as (`registry list readers`), or score the items with the task's own program and give a table of the "
+        "scores; docs/own-task.md says what readers expect")
+
+
+def _describe_json(document: Document) -> tuple[str, str, str]:
+    """Return what a file of JSON looks like, the nearest reader, and how to write the part that holds the items."""
+    parts = json_parts(document)
+    if parts is None:
+        return "looks like JSON, and is no list or object of items, nor one object on each line", "labels", ""
+    sizes = {name: len(value) for _, name, value in parts if name is not None and isinstance(value, list | dict)
+             and (isinstance(value, list) or all(isinstance(one, dict | str | int | float) for one in value.values()))}
+    objects = {name: size for name, size in sizes.items() if any(
+        isinstance(one, dict) for _, of, value in parts if of == name
+        for one in (value if isinstance(value, list) else value.values()))}
+    chosen = objects or sizes
+    if not chosen:
+        return "looks like JSON without items that have labels, numbers or texts", "labels", ""
+    largest = max(chosen, key=lambda name: chosen[name])
+    others = [name for _, name, _ in parts if name != largest]
+    beside = f" (beside {', '.join(map(repr, others[:3]))})" if others else ""
+    return (f"looks like one JSON object, whose items seem to be the {chosen[largest]} entries of {largest!r}{beside}",
+            "labels", f"; write that part alone: jq '.[\"{largest}\"]' {Path(document.path).name}")

@@ -1,0 +1,293 @@
+"""What `quick` is asked, how it reads all files, and the question that it raises if a role is open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from shlex import quote
+from typing import Any, Literal
+
+from registry.columns import JoinedColumns
+from registry.errors import InputError, counted, together
+from registry.evaluation.ingest.fit import Policies, fit_file
+from registry.items import Answer, Item, by_key
+from registry.metric_names import common_metric
+from registry.metrics import Metric
+from registry.missing import MissingPolicy
+from registry.readers import Document, Reader
+
+Kind = Literal["label", "score", "segment"]
+OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
+_MOST_OPTIONS, _MOST_FILES = 12, 5  # that a message shows
+_AROUND = " \t\"'"  # around a label by mistake
+_SAID_HERE = {"fold_case": "true", "check_order": "false"}  # manifest keys that errors name, as options of a reader
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says with options.
+
+    Attributes:
+        kind: A reader or importer by name.
+        options: Its options, as a manifest would write them.
+        metric: The metric, as people call it.
+        missing: The policy for items without an answer.
+        runs: Files that differ by the number of a run are runs of one system, `fixed` or `random`.
+        gold: The file of the gold; or its column, if one table has all systems.
+        item: The columns that name an item.
+        in_order: Files have no names of items and the same order.
+        label, score, text: The column of the values; two are the gold's and the systems'.
+    """
+
+    kind: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    metric: str | None = None
+    missing: str = "reject"
+    runs: Literal["fixed", "random"] | None = None
+    gold: str | None = None
+    item: tuple[str, ...] = ()
+    in_order: bool = False
+    label: tuple[str, ...] = ()
+    score: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+
+    def allows(self, format_: str, gives: str) -> bool:
+        """Return whether files may have this format, whose values are of the kind `gives`."""
+        return self.kind in (None, format_) and (self.metric is None or self.metric_of(gives) is not None)
+
+    def metric_of(self, gives: str) -> Metric | None:
+        """Return the metric of such values that the user names; None if there is none."""
+        try:
+            return None if self.metric is None else common_metric(self.metric, gives)
+        except InputError:
+            return None
+
+    @property
+    def value(self) -> tuple[Kind, tuple[str, ...]] | None:
+        """The kind of values and the columns that the user names."""
+        columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
+        given = [(kind, names) for kind, names in columns.items() if names]
+        if len(given) > 1:
+            raise InputError("--label, --score and --text exclude each other; give one of them")
+        if given and len(given[0][1]) > 2:
+            raise InputError(f"{OPTION[given[0][0]]} names at most two columns: the gold's and the systems'")
+        return given[0] if given else None
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file of a system, or its column of a file that holds all systems."""
+
+    name: str
+    document: Document
+
+
+@dataclass(frozen=True)
+class System:
+    """How one system's file is read; `tokens` is the policy for text that differs from the gold's."""
+
+    name: str
+    document: Document
+    reader: Reader
+    tokens: str = "reject"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How all files are read.
+
+    Attributes:
+        gold: The file that lists the items.
+        reader: Its reader.
+        systems: In the order in which they were given.
+        roles: The options that say the same, apart from `--gold`, `--metric` and those of `Asked`.
+        metric: The metric, if the kind of values alone does not decide it.
+        cluster: The attribute whose values are units of resampling.
+        notes: What the user should know about the way in which files are read.
+    """
+
+    gold: Document
+    reader: Reader
+    systems: tuple[System, ...]
+    roles: tuple[str, ...] = ()
+    metric: Metric | None = None
+    cluster: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class QuestionError(InputError):
+    """A role is open: the message shows the columns, `excerpt` the options of which one has to be added."""
+
+    def __init__(self, question: str, answers: Mapping[str, str], path: str = "") -> None:
+        super().__init__(question, path=path or None)
+        shown = list(answers.items())[:_MOST_OPTIONS]
+        width = min(max(map(len, answers), default=0), 48)
+        lines = [f"  {option:<{width}}  {means}".rstrip() for option, means in shown]
+        self.excerpt = "\n".join(lines + [f"  and {len(answers) - len(shown)} more"] * (len(answers) > len(shown)))
+        self.options = tuple(answers)
+
+
+class OpenRoles:
+    """The roles that are open, which one message asks for together."""
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+        self.answers: dict[str, str] = {}
+
+    def add(self, question: str, answers: Mapping[str, str]) -> None:
+        """Add a role."""
+        self.questions.append(question)
+        self.answers |= answers
+
+    def raise_if_any(self, path: str, columns: str) -> None:
+        """Ask for all open roles.
+
+        Raises:
+            QuestionError: A role is open.
+        """
+        if self.questions:
+            which = "one of these options" if len(self.questions) == 1 else "an option for each"
+            raise QuestionError(f"{'; '.join(self.questions)}. Columns: {columns}. Add {which}:", self.answers, path)
+
+
+def option(name: str, value: str) -> str:
+    """Return an option of the command line with its value, which can be copied into a shell."""
+    return f"{name} {quote(value)}"
+
+
+def reader_option(name: str, value: Any) -> str:
+    r"""Return the option of the command line that sets an option of a reader.
+
+    >>> reader_option("header", False), reader_option("item", ["a", "b"])
+    ('--option header=false', '--option \\'item=["a", "b"]\\'')
+    """
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return option("--option", f"{name}={text}")
+
+
+def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
+    """Return the options of a reader as a manifest writes them: no defaults, or those that differ from `beside`.
+
+    >>> from registry.readers import Labels
+    >>> options_of(Labels(separator="comma", header=True)), options_of(Labels(), Labels(header=True))
+    ({'separator': 'comma', 'header': True}, {'header': False})
+    >>> options_of(Labels(rename=(("not", "NOT"),)))
+    {'rename': {'not': 'NOT'}}
+    """
+    same = beside if type(beside) is type(reader) else None
+    found: dict[str, Any] = {}
+    for one in fields(reader):
+        value = getattr(reader, one.name)
+        usual = getattr(same, one.name) if same is not None else one.default
+        if value is None:  # which TOML does not know
+            if usual is not None and one.name == "comment":
+                found[one.name] = ""
+        elif value != usual:
+            is_table = any(isinstance(of, tuple) and of and isinstance(of[0], tuple) for of in (value, usual))
+            found[one.name] = dict(value) if is_table else list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def with_options(reader: Reader, options: Mapping[str, Any]) -> Reader:
+    """Return the reader with those of some options that it has."""
+    own = {one.name for one in fields(reader)}
+    return type(reader).build({**options_of(reader), **{
+        name: value for name, value in options.items() if name in own}})
+
+
+class Trial:
+    """Reads files as plans say, each in each way once, and joins answers with items."""
+
+    def __init__(self, missing: str) -> None:
+        self._missing = MissingPolicy(missing)
+        self._golds: dict[tuple[str, Reader], list[Item] | InputError] = {}
+        self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
+
+    def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
+        """Return the gold's items, or why it cannot be read."""
+        key = (gold.path, reader)
+        if key not in self._golds:
+            try:
+                items = reader.read_gold({"gold": gold})
+                self._golds[key] = list(by_key(items, gold.path, reader.repeated, gold.report).values())
+            except InputError as error:
+                self._golds[key] = error
+        return self._golds[key]
+
+    def answers(self, plan: Plan, items: Sequence[Item], system: System) -> Sequence[Answer | None] | InputError:
+        """Return a system's answers to the items, or why they do not go together."""
+        key = (plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens)
+        if key not in self._answers:
+            try:
+                answers = system.reader.read_answers(system.document)
+                metrics = (plan.metric,) if plan.metric and self._missing is MissingPolicy.REJECT else ()
+                policies = Policies(self._missing, system.tokens, metrics)
+                fitted = fit_file(items, answers, system.reader, policies, system.document)
+                assert fitted is not None
+                if system.reader.gives == "label":
+                    _refuse_marks(items, fitted.joined, system)
+                self._answers[key] = fitted.joined
+            except InputError as error:
+                self._answers[key] = error
+        return self._answers[key]
+
+    def fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
+        """Return the first of some ways to read a system's file whose answers go with the items, else the first."""
+        tried = list(systems)
+        return next((one for one in tried if not isinstance(self.answers(plan, items, one), InputError)), tried[0])
+
+    def check(self, plan: Plan) -> tuple[list[Item], list[Sequence[Answer | None]]]:
+        """Return the items and each system's answers.
+
+        Raises:
+            InputError: A file cannot be read or does not go with the gold; one error for each of the first files.
+        """
+        items = self.items(plan.gold, plan.reader)
+        what = f" (read as {plan.reader.name})"
+        if isinstance(items, InputError):
+            raise reworded(items, f"{items.message}{what}{_here(items)}")
+        found = [(system, self.answers(plan, items, system)) for system in plan.systems]
+        errors = [(system, one) for system, one in found if isinstance(one, InputError)]
+        if errors:
+            shown = [reworded(one, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
+                              + one.message + ("" if n else what) + _here(one))
+                     for n, (system, one) in enumerate(errors[:_MOST_FILES])]
+            if len(errors) > _MOST_FILES:
+                shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
+                                        "not read"))
+            raise together(shown)
+        return items, [one for _, one in found if not isinstance(one, InputError)]
+
+
+def reworded(error: InputError, message: str) -> InputError:
+    """Return the error with another message."""
+    return InputError(message, path=error.path, line=error.line, item=error.item, category=error.category)
+
+
+def _here(error: InputError) -> str:
+    """Name the command-line option for the manifest key that an error names."""
+    if error.category == "missing":
+        return "; here: --missing"
+    said = next((name for name, value in _SAID_HERE.items() if f"{name} = {value}" in error.message), None)
+    return "" if said is None else f"; here: --option {said}={_SAID_HERE[said]}"
+
+
+def _refuse_marks(items: Sequence[Item], joined: JoinedColumns, system: System) -> None:
+    """Refuse labels that differ from the gold's only in blanks or quotes around them: they would count as others.
+
+    Raises:
+        InputError: Names the first one.
+    """
+    right = {item.gold for item in items}
+    plain = {label.strip(_AROUND): label for label in right}
+    for one in joined.given if any(label.strip(_AROUND) in plain for label in joined.counts.keys() - right) else ():
+        if one.value not in right and (label := plain.get(one.value.strip(_AROUND))) is not None:
+            raise InputError(f"label {one.value!r} differs from the gold's {label!r} only in blanks or quotes around "
+                             "it; remove them", path=system.document.path, line=one.line, item=one.key)
+
+
+def with_blanks(plan: Plan) -> Plan:
+    """Return the plan with blank labels of systems read as absent answers."""
+    return replace(plan, systems=tuple(
+        replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))

@@ -1,0 +1,397 @@
+"""Files as tables: separators, headers and JSON are recognised, and columns are found by name or number.
+
+`sniff_csv` of DuckDB is not used: it takes the first line of text without a header for names of columns, and knows
+neither runs of blanks nor comments (docs/quick.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_args
+
+from registry.column_names import USUAL, columns_of, is_called, usual_form
+from registry.errors import InputError
+from registry.metrics.texts import UNDIVIDED
+from registry.readers import Document
+from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
+from registry.readers.parsing.fast_tables import MAGIC, NUMBER, parquet_rows
+from registry.readers.parsing.json_values import json_members, json_object
+from registry.readers.tables import as_text
+
+MOST_COLUMNS = 1000
+EVEN = 0.95  # the share of lines with as many cells as most; readers refuse the others by their line
+WORDS = 3  # of a text on average; labels have fewer
+DISTINCT = 0.5  # the share of different values above which they are texts rather than labels
+_DEPTH = 3  # of objects within a row whose members are columns
+_FEW = 3  # members of a single object: an item's, while more are items
+_BLANK_NUMBERS = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))
+_NUMBER = re.compile(NUMBER)
+_BOM = b"\xef\xbb\xbf"
+_BRACKETS = ("()", "[]", "{}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file.
+
+    Attributes:
+        document: The file.
+        names: Of the columns; their numbers from 1 if the file has no header.
+        rows: Cells as text; absent ones are empty.
+        lines: The line of each row, or its number in JSON and Parquet.
+        form: Options of readers that say how the file is written, except the header.
+        header: Whether the first line, or the keys of objects, name the columns; None if that is open.
+        names_items: Whether items are the keys of one JSON object, in the column `item`.
+        nested: Columns of JSON that are lists, with the first one's content.
+    """
+
+    document: Document
+    names: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    lines: Sequence[int]
+    form: Mapping[str, Any]
+    header: bool | None
+    names_items: bool = False
+    nested: Mapping[str, Any] = field(default_factory=dict)
+    _cells: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def is_lines(self) -> bool:
+        """True if every line is one value."""
+        return len(self.names) == 1 and "syntax" not in self.form
+
+    def cells(self, name: str) -> list[str]:
+        """Return the cells of a column."""
+        if name not in self._cells:
+            n = self.names.index(name)
+            self._cells[name] = [row[n] if n < len(row) else "" for row in self.rows]
+        return self._cells[name]
+
+    def column(self, wanted: str) -> str | None:
+        """Return the column of this name, or of this number if the file has no header; None if it is absent."""
+        if wanted in self.names:
+            return wanted
+        return None if self.header is not False or not wanted.isdigit() or not (
+            0 < int(wanted) <= len(self.names)) else self.names[int(wanted) - 1]
+
+    def keys(self, columns: Sequence[str]) -> list[str]:
+        """Return the name of the item of each row, as readers join the cells; row numbers without columns."""
+        if not columns:
+            return [str(n) for n in range(1, len(self.rows) + 1)]
+        return [" ".join(cells) for cells in zip(*map(self.cells, columns), strict=True)]
+
+    def is_unique(self, columns: Sequence[str]) -> bool:
+        """Return whether columns together name every row."""
+        return len({*zip(*map(self.cells, columns), strict=True)}) == len(self.rows)
+
+    @cached_property
+    def written(self) -> str:
+        """How the file is written, in words."""
+        syntax = self.form.get("syntax", "")
+        if syntax:
+            return {"jsonl": "JSON Lines", "json": "JSON", "parquet": "Parquet"}[syntax]
+        if self.is_lines:
+            return "a value on each line"
+        between = "blanks" if self.form["separator"] == "whitespace" else f"{self.form['separator']}s"
+        return f"{len(self.names)} columns with {between} between them, " + (
+            "a header" if self.header else "no header")
+
+    def shown(self) -> str:
+        """Return the columns with their first cells, for messages."""
+        first = self.rows[0] if self.rows else ()
+        shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
+                 for name, cell in zip(self.names, first, strict=False)]
+        return ", ".join(shown[:10]) + (f" and {len(shown) - 10} more" if len(shown) > 10 else "")
+
+
+def is_number(text: str) -> bool:
+    """Return whether readers of tables read a cell as a number."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def are_numbers(cells: Sequence[str]) -> bool:
+    """Return whether all cells are numbers, apart from those that say that there is none."""
+    filled = {cell for cell in cells if cell.strip().casefold() not in _BLANK_NUMBERS}
+    return bool(filled) and all(map(is_number, filled))
+
+
+def are_truths(cells: Sequence[str]) -> bool:
+    """Return whether all cells are true or false."""
+    return bool(cells) and {cell.strip().casefold() for cell in cells} <= {"true", "false"}
+
+
+def are_texts(cells: Sequence[str]) -> bool:
+    """Return whether cells are mostly different ones of several words."""
+    filled = [cell for cell in cells if cell.strip()]
+    return len({*filled}) > DISTINCT * len(filled) > 0 and sum(map(n_words, filled)) >= WORDS * len(filled)
+
+
+def n_words(text: str) -> int:
+    """Estimate the number of words, also in scripts without blanks.
+
+    >>> [n_words(text) for text in ("It rains again.", "今天又下雨了。", "体育", "")]
+    [3, 4, 1, 0]
+    """
+    if text.isascii():
+        return len(text.split())
+    return len(UNDIVIDED.sub(" ", text).split()) + len(UNDIVIDED.findall(text)) // 2
+
+
+def text_lines(document: Document) -> list[str]:
+    """Return the lines of a file without a byte-order mark; none of Parquet."""
+    key = ("quick", "lines")
+    if key not in document.made:
+        document.made[key] = [] if document.content.startswith(MAGIC) else [
+            line for _, line in readable(document).lines()]
+    lines: list[str] = document.made[key]
+    return lines
+
+
+def readable(document: Document) -> Document:
+    """Return the file without its byte-order mark."""
+    return document.declared(repaired(document).get("repair", ()))
+
+
+def repaired(document: Document) -> dict[str, Any]:
+    """Return the reader option that removes a byte-order mark, if the file begins with one."""
+    return {"repair": ("bom",)} if document.content.startswith(_BOM) else {}
+
+
+def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
+    """Read a file as a table; None if it is none.
+
+    Args:
+        document: The file.
+        options: Options that the user gives; `separator`, `header`, `syntax` and `comment` are used.
+
+    Raises:
+        InputError: The file is no text, or has a fault in the format that its name or the options say.
+    """
+    key = ("quick", "table", repr([options.get(name) for name in ("separator", "header", "syntax", "comment")]))
+    if key not in document.made:
+        document.made[key] = _read_table(document, options)
+    table: Table | None = document.made[key]
+    return table
+
+
+def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
+    if document.content.startswith(MAGIC):
+        rows = list(parquet_rows(document))
+        return _objects(document, rows, {"syntax": "parquet"})
+    lines = text_lines(document)
+    first = next((line.lstrip() for line in lines if line.strip()), "")
+    if options.get("syntax") in ("json", "jsonl") or first.startswith(("{", "[")):
+        return _json(document)
+    if not first or first.startswith("<?xml"):
+        return None
+    return _delimited(document, options, lines)
+
+
+def _json(document: Document) -> Table | None:
+    """Read JSON Lines, a list of objects, or an object of items."""
+    given, form = readable(document), repaired(document)
+    try:
+        lines = [(n, json_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
+    except InputError:
+        lines = []
+    if len(lines) > 1 or (lines and len(lines[0][1]) <= _FEW and not any(
+            isinstance(value, dict | list) for value in lines[0][1].values())):
+        return _objects(document, lines, {"syntax": "jsonl", **form})
+    members = json_parts(document)
+    if members is None or not members or _is_nested(members):
+        return None
+    is_list = members[0][1] is None
+    rows = [(n, value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name})
+            for n, name, value in members if name is not None or isinstance(value, dict)]
+    if len(rows) < len(members):
+        return None
+    return _objects(document, rows, {"syntax": "json", **form}, names_items=not is_list)
+
+
+def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
+    """Return line, name (None in a list) and value of the members of one JSON list or object; None if it is none."""
+    try:
+        return list(json_members(readable(document)))
+    except InputError:
+        return None
+
+
+def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
+    """Return whether an object's members are no items but hold them, as `config` and `results` do."""
+    values = [value for _, name, value in members if name is not None]
+    objects = [value for value in values if isinstance(value, dict)]
+    if any(isinstance(value, list) and value and isinstance(value[0], dict) for value in values):
+        return True
+    shared = Counter(key for value in objects for key in value)
+    return bool(objects) and (len(objects) < len(values) or max(shared.values(), default=0) < len(objects)
+                              or len(values) <= _FEW or len(shared) > len(values) + 20)
+
+
+def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], form: Mapping[str, Any], *,
+             names_items: bool = False) -> Table | None:
+    flat = [dict(_members(row, _DEPTH)) for _, row in rows]
+    nested: dict[str, Any] = {}
+    names: dict[str, None] = {}
+    for row in flat:
+        for name, value in row.items():
+            if isinstance(value, list):
+                nested.setdefault(name, value)
+            elif value is not None:
+                names[name] = None
+    if not names or len(names) > MOST_COLUMNS:
+        return None
+    cells = [[_cell(row.get(name)) for name in names] for row in flat]
+    return Table(document, tuple(names), cells, [line for line, _ in rows], form, header=True,
+                 names_items=names_items, nested=nested)
+
+
+def _members(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the members of an object, and those within objects in it by their paths, as readers know columns."""
+    for name, value in entry.items():
+        if not isinstance(value, Mapping):
+            yield path + name, value
+        elif depth > 1 and "." not in name:
+            yield from _members(value, depth - 1, f"{path}{name}.")
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None or isinstance(value, list) else as_text(value) or repr(value)
+
+
+def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
+    """Read text with the separator that makes all rows equally wide; a value on each line if none does."""
+    comment = options["comment"] or None if "comment" in options else _comment(lines)
+    said = options.get("separator")
+    separators: Sequence[Separator] = (said,) if said else get_args(Separator)
+    wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not said
+    fault: InputError | None = None
+    nearly: Table | None = None
+    for separator in separators:
+        if MARKS[separator] not in "\n".join(lines) and not said:
+            continue
+        form = {"separator": separator, **({"comment": comment} if comment else {}), **repaired(document)}
+        try:
+            numbered = [(n, cells) for n, cells in read_cells(readable(document), Written(separator, comment))
+                        if any(map(str.strip, cells))]
+        except InputError as error:
+            fault = fault or (error if wants_cells or said else None)
+            continue
+        rows = [cells for _, cells in numbered]
+        widths = Counter(map(len, rows))
+        (width, times), = widths.most_common(1) if rows else [(0, 0)]
+        if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows) or _are_torn(rows):
+            continue
+        if separator == "whitespace" and not said and _are_sentences(rows, widths):
+            continue
+        if times == len(rows):
+            return _with_header(document, numbered, width, form, options)
+        nearly = nearly or _with_header(document, numbered, width, form, options)
+    if nearly is not None:
+        return nearly
+    if fault is not None:
+        raise fault
+    if (said and said != "tab") or even_mark(lines):
+        return None
+    values = [(n, [line.strip()]) for n, line in enumerate(lines, 1)]
+    while values and not values[-1][1][0]:
+        values.pop()
+    return _with_header(document, values, 1, {"separator": "tab", **repaired(document)}, options)
+
+
+def even_mark(lines: Sequence[str]) -> str:
+    """Return a mark that no reader takes between columns, and that all lines have equally often."""
+    filled = [line for line in lines if line.strip()]
+    return next((mark for mark in ("|", "::") if len({line.count(mark) for line in filled}) == 1 < len(filled)
+                 and mark in filled[0]), "")
+
+
+def _comment(lines: Sequence[str]) -> str | None:
+    """Return `#` if the lines before the first other one begin so, are no rows, and no other line does."""
+    leading = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if not leading or leading == len(lines) or any(line.startswith("#") for line in lines[leading:]):
+        return None
+    width = len(lines[leading].split())
+    last = lines[leading - 1].lstrip("# ").split()
+    is_row = leading == 1 and len(last) == width and not (last and usual_form(last[0]) in USUAL)
+    return None if is_row else "#"
+
+
+def _are_torn(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether brackets open in one cell and close in another in most rows: separators stand within cells."""
+    torn = sum(any(text.count(pair[0]) == text.count(pair[1]) > 0 and any(
+        cell.count(pair[0]) != cell.count(pair[1]) for cell in cells) for pair in _BRACKETS)
+        for cells in rows for text in ["".join(cells)])
+    return 2 * torn > len(rows)
+
+
+def _are_sentences(rows: Sequence[Sequence[str]], widths: Counter[int]) -> bool:
+    """Return whether blanks may be those between words: rows differ in width, or no column has numbers or labels."""
+    if len(widths) > 1:
+        return True
+    columns = list(zip(*rows[1:], strict=True)) if len(rows) > 1 else []
+    return not any(all(map(is_number, column)) for column in columns) and not (
+        len(columns) == 2 and 2 * len({*columns[1]}) < len(columns[1]))
+
+
+def _with_header(document: Document, numbered: Sequence[tuple[int, list[str]]], width: int, form: Mapping[str, Any],
+                 options: Mapping[str, Any]) -> Table | None:
+    if not numbered:
+        return None
+    rows = [cells for _, cells in numbered]
+    said = options.get("header")
+    header = said if isinstance(said, bool) else has_header(rows)
+    first = rows[0]
+    if header is not False and (len(first) != width or len({*first}) < width):
+        if header:
+            raise document.error("its first line does not name every column once; name the columns, or say --option "
+                                 "header=false", numbered[0][0])
+        header = False
+    begin = 1 if header is not False else 0
+    names = tuple(first) if begin else tuple(str(n + 1) for n in range(width))
+    return Table(document, names, rows[begin:], [n for n, _ in numbered[begin:]], form, header)
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
+    """Return whether the first row names the columns; None if that is open.
+
+    Usual names are a header unless they occur below; numbers are none, unless all of a column are.
+    """
+    first, others = rows[0], rows[1:]
+    columns = [[row[n] for row in others if n < len(row)] for n in range(len(first))]
+    if not all(map(str.strip, first[1:])) or len({*first}) < len(first) or not others:
+        return False if others else None
+    if any(are_numbers(column) and not is_number(cell) for cell, column in zip(first, columns, strict=True)):
+        return True
+    if any(map(is_number, first)):
+        return False
+    occurs = any(cell in column for cell, column in zip(first, columns, strict=True))
+    is_usual = any(usual_form(cell) in USUAL and cell.strip() and len(cell.split()) <= WORDS for cell in first)
+    if is_usual and not occurs:
+        return True
+    if occurs:
+        return False
+    if any(not _has_digit(cell) and all(map(_has_digit, column)) for cell, column in zip(first, columns, strict=True)):
+        return True
+    return False if all(len({*column}) == len(column) for column in columns) and len(first) == 1 else None
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdecimal, text))
+
+
+def index_column(table: Table) -> str | None:
+    """Return the first column if it has no name, as indexes of data frames have none."""
+    return table.names[0] if table.header and table.names and not table.names[0].strip() else None
+
+
+def item_columns(table: Table) -> list[str]:
+    """Return the columns whose names are usual for items, the most usual first."""
+    if table.names_items:
+        return ["item"]
+    index = index_column(table)
+    found = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
+    return [*found, *([index] if index is not None else [])]

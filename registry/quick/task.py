@@ -1,0 +1,176 @@
+"""A plan as a task: its manifest, copies of the files, and a preview of what was read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from registry.identity import canonical_json
+from registry.importers.base import distinct_slugs, system_and_team
+from registry.items import AnswerSet, Item, Links, Tagged
+from registry.manifest.folder import TaskFolder
+from registry.metric_names import declared_metric
+from registry.metrics import Metric
+from registry.quick.files import Runs, find_runs
+from registry.quick.plan import Asked, Plan, System, options_of
+
+SEED = 1  # of random draws: the same files give the same board
+_TESTS = {"judged": "prediction-powered"}  # kinds of values whose usual test is another one
+_ROWS, _SYSTEMS, _LINE = 3, 3, 80  # of a preview: rows, systems, characters of a line
+
+
+class _Place(NamedTuple):
+    """Where a system's file is in the task's folder, how the manifest names it, and the name of the system."""
+
+    copy: str
+    file: str
+    system: str
+
+
+def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: str | None,
+                read_as: str) -> TaskFolder:
+    """Declare plans, each of a test set, as a task."""
+    test_sets: list[dict[str, Any]] = []
+    submits: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    copies: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    several = len(plans) > 1
+    common: dict[str, Any] = {}
+    for name, plan in plans.items():
+        documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
+        folder = f"{next(iter(distinct_slugs([name], Path(name)).values()))}/" if several else ""
+        runs = find_runs([system.name for system in plan.systems]) if asked.runs else []
+        places = _places(plan, runs, folder)
+        options = [options_of(system.reader, plan.reader) for system in plan.systems]
+        if not several and len(documents) > 1:
+            common = _common(options)
+        gold = _gold_name(plan, folder)
+        test_sets.append({
+            "name": name, "gold": gold, "format": plan.reader.name,
+            **({"options": own} if (own := options_of(plan.reader)) else {}),
+            **({"cluster": plan.cluster} if plan.cluster else {})})
+        entries = [_submit(system, own, common, places[system.name]) for system, own in zip(
+            plan.systems, options, strict=True)]
+        submits += [{**one, **({"test_set": name} if several else {})} for n, one in enumerate(entries)
+                    if one not in entries[:n]]
+        of_plan = {gold: plan.gold.path, **{places[system.name].copy: system.document.path for system in plan.systems}}
+        copies |= of_plan
+        files |= {file: documents[path].content for file, path in of_plan.items()}
+        sources |= {path: document.digest for path, document in documents.items()}
+    first = next(iter(plans.values()))
+    usual = "crossed" if asked.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
+    significance: dict[str, Any] = {"test": test or usual, **({"runs": asked.runs} if asked.runs else {})}
+    return TaskFolder(
+        {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
+         "submission": {"missing": asked.missing, **({"options": common} if common else {})},
+         "metric": [declared_metric(metric)], "significance": {**significance, "seed": SEED}, "submit": submits},
+        files, sources, copies=copies, comments={
+            "task": ("Made by `registry new`; check it before use.",),
+            "test_set": (f"Read as: {read_as}", *first.notes),
+            "submission": ("Items without an answer: reject the file, count them as worst, or drop them for all "
+                           "systems.",),
+            "metric": (f"{'Requested' if asked.metric else 'The usual one'}; `registry list metrics` lists others of "
+                       f"{metric.takes}s.",),
+            "significance": ("`registry list tests`; the defaults are correction = \"holm\" and alpha = 0.05.",)})
+
+
+def _gold_name(plan: Plan, folder: str) -> str:
+    """Return the name of the gold's file in the task's folder."""
+    gold = Path(plan.gold.path)
+    return folder + next(iter(distinct_slugs([gold.name], gold).values()))
+
+
+def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
+    """Return where each system's file is in the task's folder: the gold's, its own, or with its other runs."""
+    of_run = {name: (one.name, number) for one in runs for number, name in one.systems.items()}
+    gold = _gold_name(plan, folder)
+    within = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
+    others = [system for system in plan.systems if system.name not in within]
+    slugs = distinct_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(plan.gold.path))
+    endings = {of.name: _ending(Path(of.document.path)) for of in others}
+    found = {name: _Place(gold, gold, name) for name in within}
+    for system in others:
+        if system.name in of_run:
+            name, number = of_run[system.name]
+            same = {endings[of] for one in runs if one.name == name for of in one.systems.values()}
+            ending = next(iter(same)) if len(same) == 1 else ""  # the pattern has one for all runs
+            place = f"{folder}systems/{slugs[name]}/"
+            found[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
+        else:
+            file = f"{folder}systems/{slugs[system.name]}{endings[system.name]}"
+            found[system.name] = _Place(file, file, system.name)
+    return found
+
+
+def _ending(path: Path) -> str:
+    return path.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,9}", path.suffix) else ""
+
+
+def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the options of most systems that the gold does not have, if all others set the same options."""
+    (most, times), = Counter(map(canonical_json, readers)).most_common(1)
+    chosen = next(options for options in readers if canonical_json(options) == most)
+    return chosen if 2 * times > len(readers) and all(chosen.keys() <= options.keys() for options in readers) else {}
+
+
+def _submit(system: System, options: dict[str, Any], common: dict[str, Any], place: _Place) -> dict[str, Any]:
+    own = {name: value for name, value in options.items() if common.get(name) != value}
+    return {"file": place.file, **system_and_team(place.system), **({"options": own} if own else {}),
+            **({"tokens": system.tokens} if system.tokens != "reject" else {})}
+
+
+def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the lines of a table of the first items, with the gold and the first systems' answers."""
+    shown = list(zip(plan.systems, answers, strict=True))[:_SYSTEMS]
+    has_gold = any(item.gold is not None for item in items[:_ROWS])
+    header = ["item", *(["gold"] if has_gold else []), *(system.name for system, _ in shown)]
+    rows = [[item.key, *([shown_value(item.gold)] if has_gold else []), *(
+        "-" if of[n] is None else shown_value(of[n].value) for _, of in shown)] for n, item in enumerate(items[:_ROWS])]
+    return table_lines([header, *rows], len(plan.systems) - len(shown))
+
+
+def table_lines(rows: Sequence[Sequence[str]], n_more: int = 0) -> list[str]:
+    """Return the lines of a table within the width of a terminal; `n_more` columns are not shown."""
+    more = f"and {n_more} more" if n_more else ""
+    width = (_LINE - len(more) - 2 * len(rows[0])) // len(rows[0])
+    cells = [[_clipped(cell, width) for cell in row] for row in rows]
+    cells[0] += [more] * bool(more)
+    widths = [max(map(len, column)) for column in zip(*(row[:len(rows[0])] for row in cells), strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=False)).rstrip()
+            for row in cells]
+
+
+def _clipped(text: str, width: int) -> str:
+    text = "".join(character if character.isprintable() else " " for character in text)
+    return text if len(text) <= width else f"{text[:width - 3]}..."
+
+
+def shown_value(value: Any) -> str:
+    """Return a gold value or an answer as a short text.
+
+    >>> shown_value("yes"), shown_value(0.5), shown_value({"gold": "It rains."}), shown_value(None)
+    ('yes', '0.5', 'It rains.', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Tagged):
+        return ", ".join(" ".join(map(str, (span.type, span.start, span.end))) for span in sorted(value.spans)) or "-"
+    if isinstance(value, AnswerSet):
+        return ", ".join(str(one.key) for one in value.responses) or "-"
+    if isinstance(value, Mapping):
+        if len(value) == 1 and isinstance(only := next(iter(value.values())), str):
+            return only
+        if all(isinstance(one, str) for one in value.values()):
+            return str(next(iter(value.values()), "-"))
+        return ", ".join(f"{name} {one:g}" if isinstance(one, float) else f"{name} {one}"
+                         for name, one in list(value.items())[:3])
+    if isinstance(value, Links):
+        return " ".join(f"{a}-{b}" for a, b in (*value.sure, *value.possible)) or "-"
+    words = getattr(value, "words", None)
+    return str(value) if words is None else f"{len(words)} words"

@@ -1,0 +1,91 @@
+"""Warnings of ranks of all systems at once, for `registry study best` and `registry board --ranks simultaneous`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from registry.judged import FEW_LABELLED
+from registry.messages import Message
+from registry.significance.diagnostics.assumptions import misuses
+from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
+from registry.significance.diagnostics.exchangeability import even_units, skewed
+from registry.significance.diagnostics.judges import n_telling, rare_errors
+from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
+from registry.significance.diagnostics.samples import outlying_runs
+from registry.significance.matrix import Matrix
+from registry.significance.multiple import (
+    count_required_draws,
+    count_required_units,
+    explain_too_few_runs,
+    explain_too_few_units,
+)
+from registry.significance.pairwise.permutation import ENUMERATED, Permutation
+from registry.significance.rank_sets import LEAST_UNITS
+
+# items of a class, or clusters that have it, from which on the ranks of six systems are wrong on < 6 % of boards
+_OF_A_CLASS = 60
+# units of equal weight from which on those of which they are less than half are known to do
+_OF_UNEVEN = {"bootstrap": 100, "flips": 400}
+
+
+def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[Message]:
+    """List the warnings about ranks by `bootstrap`, `flips` or `holm` of these systems.
+
+    Args:
+        matrix: By item or by unit, of two systems or more.
+        method: One of `LEAST_UNITS`.
+        alpha: 1 - the level of the ranks.
+        resamples: The number of resamples.
+    """
+    matrix = matrix.by_unit
+    if method == "holm":
+        return [*misuses(Permutation(), matrix), *_infeasible(matrix, alpha, resamples)]
+    return [*_of_resamples(matrix, method, alpha, resamples)]
+
+
+def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[Message]:
+    units, least, is_judged = n_telling(matrix), LEAST_UNITS[method], matrix.judged is not None
+    if is_judged:
+        least = max(least, FEW_LABELLED)
+    even = even_units(matrix)
+    enough = max(least, _OF_UNEVEN[method]) if even < units / 2 else least
+    if units < least:
+        yield Message("few-units-ranks", {"units": units, "least": least, "method": method, "is_judged": is_judged})
+    elif even < enough:
+        yield Message("uneven-units-ranks", {"units": units, "even": float(even), "least": enough, "method": method,
+                                             "is_judged": is_judged})
+    pairs, n = SystemPairs.every(matrix), matrix.statistics.shape[1]
+    if method == "flips":
+        yield from board_warnings(skewed(pairs), n, Message("skewed-ranks"))
+    yield from board_warnings(hardly_wrong(pairs), n)
+    yield from board_warnings([rare_errors(pairs)], n, Message("few-judge-errors-ranks"))
+    if n > 2:
+        rare = Message("rare-class-ranks", {"least": _OF_A_CLASS})
+        yield from board_warnings(rare_classes(pairs, _OF_A_CLASS), n, rare)
+    else:
+        yield from board_warnings(rare_classes(pairs), n)
+    if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
+        yield Message("few-resamples-ranks", {"resamples": resamples, "needed": needed})
+    if (warning := outlying_runs(matrix)) is not None:
+        yield warning
+
+
+def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Message]:
+    """Warn of units, runs or resamples that are too few for any difference to be significant by Holm's correction."""
+    pairs = math.comb(matrix.statistics.shape[1], 2)
+    if matrix.runs is not None:
+        runs = explain_too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
+        if runs is not None:
+            yield runs
+        return
+    needed = count_required_units(pairs, "holm", alpha, two_sided=True)
+    if matrix.n_units < needed:
+        yield explain_too_few_units(matrix.n_units, needed, "unit", two_sided=True)
+    elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # others are counted, or warn afterwards
+        needed_resamples = count_required_draws(np.full(pairs, np.nan), "holm", alpha)
+        if needed_resamples > resamples:
+            yield Message("too-few-resamples", {"simulated": pairs, "differences": pairs, "resamples": resamples,
+                                                "needed": needed_resamples})

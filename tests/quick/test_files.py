@@ -1,0 +1,115 @@
+"""Files, folders and patterns of systems, what these are called, and runs."""
+
+from pathlib import Path
+
+import pytest
+
+from registry.errors import InputError
+from registry.quick.files import system_names
+from registry.quick.make import make
+from registry.quick.plan import Asked, QuestionError
+from tests.quick.layouts import GOLD, HALVES, IDS, A, B, rows
+
+LABELS, OURS = rows(IDS, GOLD), rows(IDS, A)
+SCORES = rows(IDS, HALVES, header=("item", "f1"))
+LAYOUTS = {  # files of systems, what systems are called, and the path that is given
+    "a folder": (["sub/a.tsv", "sub/b.tsv"], ["a", "b"], "sub"),
+    "a folder of each team": (["res/a/answer.tsv", "res/b/answer.tsv"], ["a", "b"], "res"),
+    "a folder of each seed": (["out/a/seed1/p.tsv", "out/b/seed1/p.tsv"], ["a", "b"], "out"),
+    "a pattern": (["out/a/1.tsv", "out/b/2.tsv"], ["a.run1", "b.run2"], "out/{team}/{run}.tsv"),
+    "a pattern within names": (["x.a.out", "x.b.out", "x.c.log"], ["a", "b"], "x.{system}.out"),
+}
+
+
+def systems(made):
+    return [one["system"] for one in made.folder.tables["submit"]]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_systems_of_a_folder_or_pattern(name, folder):
+    files, names, given = LAYOUTS[name]
+    path = folder({"gold.tsv": LABELS, **dict.fromkeys(files, OURS)})
+    assert systems(make([path / given], Asked(gold=str(path / "gold.tsv")))) == names
+
+
+@pytest.mark.parametrize(("beside", "notes"), [
+    (".DS_Store", []), (".gitkeep", []), ("README.md", ["README.md"]), ("score.csv", ["score.csv"])])
+def test_other_files_beside_folders_of_systems(beside, notes, folder):
+    """Case 22: hidden files are ignored, others are named."""
+    path = folder({"gold.z": LABELS, f"sys/{beside}": "x", "sys/a - 1/p.txt": OURS, "sys/b/p.txt": OURS})
+    made = make([path / "sys"], Asked(gold=str(path / "gold.z")))
+    assert systems(made) == ["a - 1", "b"]
+    assert [note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")] == notes
+
+
+def test_of_several_files_in_each_folder_one_question(folder):
+    """Case 24: the one that ends as the gold's does; else patterns are shown, each of which is read."""
+    teams = {f"out/{team}/{name}": OURS for team in "ab" for name in ("p.tsv", "p.check")}
+    path = folder({"gold.tsv": LABELS, "out/score.csv": "team,f1\na,1\n", **teams})
+    asked = Asked(gold=str(path / "gold.tsv"))
+    made = make([path / "out"], asked)
+    assert systems(made) == ["a", "b"]
+    assert {note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")} == {"score.csv", "p.check"}
+    folder({f"out/{team}/p.score.tsv": OURS for team in "ab"})
+    with pytest.raises(QuestionError, match="3 files in ") as question:
+        make([path / "out"], asked)
+    patterns = [option.strip("'") for option in question.value.options]
+    assert [Path(pattern).name for pattern in patterns] == ["p.score.tsv", "p.tsv"]
+    assert [systems(make([Path(pattern)], asked)) for pattern in patterns] == [["a", "b"]] * 2
+
+
+def test_benchmarks_of_a_pattern_are_test_sets(folder):
+    """With a gold of each, or with scores and none."""
+    path = folder({**{f"{model}/{name}.tsv": OURS for model in "xy" for name in ("one", "two")},
+                   **{f"gold/{name}.tsv": LABELS for name in ("one", "two")}})
+    made = make([path / "{model}/{benchmark}.tsv"], Asked(gold=str(path / "gold/{benchmark}.tsv")))
+    tables = made.folder.tables
+    assert [one["name"] for one in tables["test_set"]] == ["one", "two"]
+    assert {(one["test_set"], one["system"]) for one in tables["submit"]} >= {("one", "x"), ("two", "y")}
+    path = folder({f"runs/{model}/{name}.tsv": SCORES for model in "xy" for name in ("one", "two")})
+    made = make([path / "runs/{model}/{benchmark}.tsv"], Asked())
+    assert [one["name"] for one in made.folder.tables["test_set"]] == ["one", "two"]
+    with pytest.raises(InputError, match=r"unknown field \{name\}"):
+        make([path / "runs/{name}/one.tsv"], Asked())
+    with pytest.raises(InputError, match="no file matches this pattern"):
+        make([path / "other/{model}.tsv"], Asked())
+
+
+def test_a_folder_with_the_gold_in_it_is_asked_about(folder):
+    """The question shows the command; without a gold each file has scores."""
+    path = folder({"gold/key.tsv": LABELS, "systems/a.tsv": OURS, "systems/b.tsv": OURS})
+    with pytest.raises(QuestionError) as question:
+        make([path], Asked())
+    assert question.value.options == (f"--gold {path}/gold/key.tsv {path}/systems",)
+    path = folder({f"scores/{name}/x.tsv": SCORES for name in "ab"})
+    assert systems(make([path / "scores"], Asked())) == ["a", "b"]
+    with pytest.raises(InputError, match="--gold is a folder"):
+        make([path / "systems"], Asked(gold=str(path / "gold")))
+    with pytest.raises(InputError, match="--gold: no such file"):
+        make([path / "systems"], Asked(gold=str(path / "gald")))
+
+
+def test_systems_are_called_by_what_distinguishes_them(folder):
+    assert system_names([Path(f"x/wmt.cs-en.hyp.{name}.en") for name in ("Online-A", "Online-B")]) == [
+        "Online-A", "Online-B"]
+    assert system_names([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
+    path = folder({"gold.tsv": LABELS, "a.tsv": OURS, "a.txt": OURS, "b.txt": OURS})
+    with pytest.raises(InputError, match="would be called 'a'"):
+        make([path / name for name in ("a.tsv", "a.txt", "b.txt")], Asked(gold=str(path / "gold.tsv")))
+
+
+@pytest.mark.parametrize("ending", ["", ".tsv"])
+def test_runs_of_a_system(ending, folder):
+    """Case 42: also if the number is the ending of the file."""
+    names = {"x.run0": A, "x.run1": B, "y.run0": B, "y.run1": A}
+    path = folder({"gold": LABELS, **{f"{name}{ending}": rows(IDS, of) for name, of in names.items()}})
+    paths = [path / f"{name}{ending}" for name in names]
+    asked = Asked(gold=str(path / "gold"))
+    assert "x.run0, x.run1 are separate systems" in "".join(make(paths, asked).notes)
+    made = make(paths, Asked(gold=asked.gold, runs="random"))
+    assert [(one["system"], one["file"]) for one in made.folder.tables["submit"]] == [
+        ("x", f"systems/x/{{run}}{ending}"), ("y", f"systems/y/{{run}}{ending}")]
+    assert made.folder.tables["significance"]["test"] == "crossed"
+    assert made.folder.files[f"systems/x/1{ending}"] == rows(IDS, B).encode()
+    with pytest.raises(InputError, match="no two systems' files differ"):
+        make(paths[::2], Asked(gold=asked.gold, runs="fixed"))

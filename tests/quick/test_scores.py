@@ -1,0 +1,169 @@
+"""Without a gold: a file of scores for each system, or one table of all systems."""
+
+import json
+
+import pytest
+
+from registry.errors import InputError
+from registry.quick.make import make
+from registry.quick.plan import Asked, QuestionError
+from tests.quick.layouts import GOLD, HALVES, IDS, OTHERS, RATED, RATED_A, SENTENCES, A, B, lines, rows
+from tests.quick.test_answers import asked_by, declared
+
+BETTER = {"better": "higher"}
+FEWER = [n / 32 for n in range(23)]
+
+
+def table(header, *columns):
+    return rows(*columns, header=header, separator=",")
+
+
+def options_of(paths, **asked):
+    """The options that the question shows."""
+    with pytest.raises(QuestionError) as question:
+        make(paths, Asked(**asked))
+    return question.value.options
+
+
+@pytest.mark.parametrize("missing", ["reject", "drop"])
+@pytest.mark.parametrize(("header", "better"), [(("topic", "ap"), "higher"), (("item", "wer"), "lower"),
+                                                (("topic", "score"), None), ((), None)])
+def test_scores_of_each_system(header, better, missing, layout):
+    """Case 28: all four systems are on the board, or a question; never is the first file the gold."""
+    whole, part = rows(IDS, HALVES, header=header), rows(IDS[:23], FEWER, header=header)
+    paths = layout([whole, whole, part if missing == "drop" else whole, whole], "aspen")
+    asked = Asked(missing=missing)
+    if better is None:
+        options = options_of(paths, missing=missing)
+        assert "--gold FILE" in options
+        assert ("--score 2" in options or "--option better=higher" in options)
+        asked = Asked(missing=missing, options=BETTER, score=() if header else ("2",))
+        better = "higher"
+    made = make(paths, asked)
+    assert [one["system"] for one in made.folder.tables["submit"]] == ["aspen", "system1", "system2", "system3"]
+    assert made.folder.tables["metric"][0].get("options", {"better": "higher"})["better"] == better
+    assert "gold" not in made.folder.tables["test_set"][0].get("options", {})
+    assert declared(make(paths, asked_by(made.read_as))) == declared(made)
+
+
+@pytest.mark.parametrize(("settings", "gold", "output"), [
+    ({"temperature": 0.0, "top_p": 1.0}, "answer", "output"), ({"truncated": 0, "cached": 1}, "target", "completion"),
+    ({"seed": 3, "greedy": 1}, "expected", "model_output")])
+@pytest.mark.parametrize("in_list", [False, True])
+def test_logs_that_repeat_the_gold(settings, gold, output, in_list, layout):
+    """Case 29: settings and flags are never labels; the message names the gold's column and the answers'."""
+    sums = [f"# {2 * n}" for n in range(24)]
+    paths = layout(["".join(json.dumps({"id": IDS[n], gold: sums[n], output: [text] if in_list else text, **{
+        name: (value + n // 20) % 2 for name, value in settings.items()}}) + "\n" for n, text in enumerate(
+            f"The sum is {2 * n + k * (n % 3 == 0)}" for n in range(24))) for k in (0, 1, 2)], "aspen")
+    with pytest.raises(QuestionError) as question:
+        make(paths, Asked())
+    assert f"repeat the gold in column {gold!r} and have the systems' answers in column {output!r}" in str(
+        question.value)
+    assert any("--score" in option for option in question.value.options)
+    with pytest.raises(InputError) as refused:
+        make(paths, Asked(gold=str(paths[0])))
+    assert isinstance(refused.value, QuestionError) or "is the gold" in str(refused.value) or in_list
+
+
+def test_columns_of_scores_are_asked_about(layout):
+    paths = layout([table(("id", "f1", "recall", "n_tokens"), IDS, HALVES, RATED, RATED)] * 2, "aspen")
+    assert {"--score f1", "--score recall"} <= {*options_of(paths)}
+    made = make(paths, Asked(score=("recall",)))
+    assert made.folder.tables["submission"]["options"] == {"score": "recall"}
+
+
+def test_labels_and_texts_need_a_gold(layout):
+    for files in ([rows(IDS, GOLD), rows(IDS, A)], ["\n".join(SENTENCES), "\n".join(OTHERS)], [
+            lines(id=IDS, label=GOLD), lines(id=IDS, label=A)]):
+        assert options_of(layout(files, "reference"))[0].startswith("--gold ")
+    with pytest.raises(InputError, match="name its file: --gold FILE"):
+        make(layout([rows(IDS, GOLD)] * 2), Asked(label=("2",)))
+
+
+WIDE = {  # the table; options that the question shows
+    "higher or lower": (table(("id", "a", "b"), IDS, RATED, RATED_A), ["--option better=higher", "--gold a"]),
+    "true and false": (table(("id", "a", "b"), IDS, ["true", "false"] * 12, ["false", "true"] * 12),
+                       ["--option better=higher", "--gold a"]),
+    "no name of a gold": (table(("id", "Sentiment", "a", "b"), IDS, GOLD, A, B), ["--gold Sentiment"]),
+    "a human": (table(("id", "human", "a", "b"), IDS, HALVES, RATED, RATED_A), ["--gold human"]),
+    "candidates": (table(("id", "x", "y", "s"), IDS, ["True", "False"] * 12, ["False", "True"] * 12, HALVES),
+                   ["--item id --gold x --metric 'SetP(best=100)'"]),
+    "labels or numbers": (table(("id", "gold", "a"), IDS, RATED, RATED_A), ["--label gold", "--score gold"]),
+    "two golds": (table(("id", "gold", "label", "a"), IDS, GOLD, B, A), ["--gold gold", "--gold label"]),
+    "runs of items": (table(("id", "epoch", "a", "b"), IDS * 2, [1] * 24 + [2] * 24, HALVES * 2, RATED * 2),
+                      ["--item id --item epoch"]),
+    "no header": (rows(IDS, HALVES), ["--gold FILE"]),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_one_table_asks(name, layout):
+    text, options = WIDE[name]
+    assert {*options} <= {*options_of(layout([text], "all.csv"))}
+
+
+def test_one_table_of_scores(layout):
+    """The direction is that of the file's name, or said; sizes are no systems."""
+    paths = layout([table(("id", "a", "n_tokens", "b"), IDS, HALVES, RATED, RATED_A)], "accuracy.csv")
+    made = make(paths, Asked())
+    assert [one["system"] for one in made.folder.tables["submit"]] == ["a", "b"]
+    assert "not read: n_tokens" in made.notes
+    paths = layout([rows(HALVES, RATED_A, header=("run1", "run2"), separator=",")], "all.csv")
+    assert make(paths, Asked(options={"better": "lower"})).folder.tables["metric"][0]["options"]["better"] == "lower"
+
+
+def test_one_table_of_candidates(layout):
+    paths = layout([table(("id", "collocation", "a", "b"), IDS, ["yes", "no"] * 12, HALVES, [*FEWER, 9])], "all.csv")
+    made = make(paths, asked_by("--item id --gold collocation --metric 'SetP(best=10)'"))
+    options = made.folder.tables["test_set"][0]["options"]
+    assert (options["true"], options["false"], options["gold"]) == (["yes"], ["no"], "collocation")
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "rows seem to be systems, by column 'Model'"),
+    (table(("id", "R1", "R2", "RL"), IDS, RATED, RATED_A, RATED), "columns seem to be measures"),
+    (table(("id", "gold", "a"), IDS, GOLD, [f"w{n}" for n in range(24)]), "no other column has such values"),
+    (table(("id", "f1", "a"), [*range(23), "mean"], HALVES, RATED), "the last row is called 'mean'"),
+    (table(("model", "item", "said"), ["x"] * 24 + ["y"] * 24, IDS * 2, [*A, *B]), "name the gold: --gold FILE"),
+    (table(("id", "gold", "a"), IDS, HALVES, [*HALVES[1:], "error"]), "no other column has such values")])
+def test_one_table_is_refused(text, says, layout):
+    with pytest.raises(InputError, match=says):
+        make(layout([text], "all.csv"), Asked())
+
+
+TASKS = [f"t{n // 4}" for n in range(24)]
+
+
+@pytest.mark.parametrize("item", ["example_id", "sample_id", "sampleId", "sample_idx", "sample", "instance", "idx",
+                                  "question_id"])
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_items_of_long_form(item, is_crossed, layout):
+    """Case 23: by names that number them, with the task's if they restart in each; never are they runs."""
+    names = [n % 4 for n in range(24)] if is_crossed else range(24)
+    paths = layout([table(("model", "task", item, "f1"), ["x"] * 24 + ["y"] * 24, TASKS * 2, [*names, *names],
+                          HALVES + RATED)], "all.csv")
+    made = make(paths, Asked())
+    gold = made.folder.files[made.folder.tables["test_set"][0]["gold"]]
+    assert gold.count(b"\n") == 24
+    assert {one["system"] for one in made.folder.tables["submit"]} == {"x", "y"}
+    assert ("--item task --item" in made.read_as) == is_crossed
+    assert {**make(paths, asked_by(made.read_as)).folder.files} == {**made.folder.files}
+
+
+def test_scores_of_long_form_are_asked_about(layout):
+    header = ("submission_id", "size", "sample_id", "category", "Correctness", "Fluency")
+    paths = layout([table(header, ["x"] * 24 + ["y"] * 24, RATED * 2, IDS * 2, TASKS * 2, HALVES * 2, RATED * 2)],
+                   "all.csv")
+    assert options_of(paths) == ("--score Correctness", "--score Fluency", "--option better=higher",
+                                 "--option better=lower")
+    made = make(paths, Asked(score=("Fluency",), options=BETTER))
+    assert "--item sample_id --score Fluency" in made.read_as
+
+
+def test_runs_of_long_form(layout):
+    paths = layout([table(("system", "seed", "item", "f1"), (["x"] * 24 + ["y"] * 24) * 2, [1] * 48 + [2] * 48,
+                          IDS * 4, HALVES * 4)], "all.csv")
+    made = make(paths, Asked())
+    assert "--option run=seed" in made.read_as
+    assert {one["file"].count("{run}") for one in made.folder.tables["submit"]} == {1}
