@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, declared_leaderboards
+from registry.boards.planned import planned_sentences
 from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
@@ -24,10 +27,6 @@ from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.score import Scored, score
-from registry.leaderboards.leaderboard import Leaderboard
-from registry.leaderboards.load import declared_leaderboards
-from registry.leaderboards.planned import planned_sentences
-from registry.leaderboards.stored import ALL_PAIRS, BOARD_PAIRS
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress

@@ -68,9 +68,10 @@ class Message:
 
     @property
     def sentence(self) -> str:
-        """The text with a capital and a full stop."""
+        """The text with a full stop, and with a capital unless it begins with a name."""
         text = str(self)
-        return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
+        has_name = "submissions" in self.parameters or "test_sets" in self.parameters
+        return f"{text[:1] if has_name else text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
 
     def with_parameters(self, **parameters: Any) -> Message:
         """Return the message with further parameters."""
@@ -527,7 +528,7 @@ _add("these-runs", "info", "these conclusions hold for these runs; another train
 _add("these-items", "info", "these conclusions hold for these items; other items may favour another system")
 _add("other-levels", "info", "these conclusions hold for other {levels}, with these items and runs", levels="prompts")
 _add("equal-as-shown", "info",
-     "{systems}: scores differ only in digits that are not shown; ranks use all digits", systems="aspen, birch")
+     "scores of {systems} differ only in digits that are not shown; ranks use all digits", systems="aspen, birch")
 
 
 # Submissions. Their names are the parameter `submissions`.

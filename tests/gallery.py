@@ -20,15 +20,13 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
+from registry.boards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
+from registry.boards.load import declared_leaderboards
 from registry.cli.app import app
-from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
-from registry.leaderboards.load import declared_leaderboards
 from registry.rendering.terminal import terminal_table
-from registry.reports.boards import board_table
-from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
-from registry.reports.figures.pairs import draw_gains, draw_pairs
-from registry.reports.latex_board import latex_board
-from registry.reports.wide import wide_boards, wide_table
+from registry.reports.boards import board_table, wide_boards, wide_table
+from registry.reports.figures.boards import draw_alike, draw_gains, draw_pairs, draw_ranks, draw_scores
+from registry.reports.papers import latex_board
 from registry.store import catalog
 from registry.store.database import Database
 from tests import chromium

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.messages import KINDS, Message
 from registry.query import data_model
-from registry.rendering.markdown import markdown_rows
+from registry.rendering.render import markdown_rows
 from registry.reports.columns import BOARD, PAIRS, board_schema, described, pairs_schema
 from registry.store.database import Database
 from tests.advice_page import advice_page

@@ -15,7 +15,7 @@ LAYERS = [  # of packages, and of modules beside them; each imports from earlier
     "files items provenance rendering values",
     "columns judged missing parallel",
     "manifest metrics readers significance store",
-    "evaluation importers metric_names query", "publication", "api quick studies", "leaderboards", "at_once",
+    "evaluation importers metric_names query", "publication", "api quick studies", "boards", "at_once",
     "reports", "competitions releases", "direct serving", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
@@ -122,7 +122,7 @@ def test_a_command_imports_no_pandas_and_ends_at_once(scored, task):
 
 def test_boards_are_shown_without_what_computes_them():
     """So that a board comes at once: neither what reads files nor what checks, scores and compares is imported."""
-    code = "import sys, registry.leaderboards.snapshot, registry.reports.boards; print(*sys.modules)"
+    code = "import sys, registry.boards.snapshot, registry.reports.boards; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     computing = ("registry.readers", "registry.studies", "registry.evaluation.ingest", "registry.evaluation.scoring",
                  "registry.evaluation.checking", "registry.evaluation.resolve", "scipy")

@@ -61,3 +61,5 @@ def test_a_message_names_what_it_is_about(found, text):
 
 def test_a_sentence_has_a_capital_and_an_end():
     assert Message("score-undefined").sentence == "A score is undefined."
+    named = Message("unordered-rows", {"submissions": ["aspen"]})
+    assert named.sentence == "aspen: its labels agree with the gold's no more than by chance."

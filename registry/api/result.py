@@ -17,7 +17,7 @@ from registry.api.reading import Reading
 from registry.errors import RegistryError, counted
 from registry.query.question import Query
 from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Column, Table, text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, text
 from registry.errors import UnknownNameError
 from registry.manifest import stored_manifest
 from registry.metric_names import metric_title
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Column, Table
 from registry.rendering.table import text as written
 from registry.store import catalog, models

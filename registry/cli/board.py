@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from registry.leaderboards.leaderboard import Leaderboard
-    from registry.leaderboards.snapshot import Snapshot
+    from registry.boards.leaderboard import Leaderboard
+    from registry.boards.snapshot import Snapshot
     from registry.store.database import Database
     from registry.store.log import Moment
     from registry.studies.run import Question
@@ -45,7 +45,7 @@ def board(
 
     Of a signature that --at names it is the one board of that comparison, with --wide all that stood then.
     """
-    from registry.leaderboards.stored import BOARD_PAIRS
+    from registry.boards.load import BOARD_PAIRS
 
     opened = private_database(db, at, public=public)
     with opened.reading() as connection:
@@ -55,7 +55,7 @@ def board(
             _show_ladders(connection, task, hidden, format_)
             return
     if wide:
-        from registry.reports.wide import wide_boards, wide_table
+        from registry.reports.boards import wide_boards, wide_table
 
         show([wide_table(board, of.past) for of in averaged(found, opened).tasks
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
@@ -65,7 +65,7 @@ def board(
 
 def _show_ladders(connection: Connection, task: str | None, hidden: HiddenError, format_: Format | None) -> None:
     """Print what is shown of boards whose scores are hidden; where that is nothing they are hidden as ever."""
-    from registry.leaderboards.ladders import ladders
+    from registry.boards.submissions import ladders
     from registry.reports.boards import ladder_table
 
     if not (found := ladders(connection, task)):
@@ -93,7 +93,7 @@ def pairs(
     Those of the best systems come first. All pairs of large leaderboards are written faster by `registry query
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
-    from registry.leaderboards.choose import with_pairs
+    from registry.boards.choose import with_pairs
     from registry.reports.boards import pair_table
 
     chosen = (system, top, neighbours, limit)
@@ -112,7 +112,7 @@ def pairs(
                              "or write all of them by `registry query`, as `registry pairs --help` says")
         show([pair_table(board) for board in boards if board.decisions], format_)
     elif averages := _averages(asked, opened):
-        from registry.reports.wide import macro_pair_table
+        from registry.reports.boards import macro_pair_table
 
         past = "" if opened.moment is None else opened.moment.said
         show([macro_pair_table(of, past) for of in averages], format_)
@@ -127,8 +127,8 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
 
     `about` begins the error that there is none; `past` is the moment as of which the connection reads.
     """
-    from registry.leaderboards.snapshot import snapshot
-    from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
+    from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+    from registry.boards.snapshot import snapshot
 
     found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:

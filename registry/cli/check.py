@@ -65,7 +65,7 @@ def check(
     if checked.exit_code:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
-        from registry.leaderboards.planned import planned_sentences
+        from registry.boards.planned import planned_sentences
 
         say_all(planned_sentences(checked.plan, in_full=how.progress is not None))
     items = ", ".join(f"{name}: {counted(len(of_set), 'item')}" for name, of_set in checked.items.items())

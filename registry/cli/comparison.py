@@ -17,8 +17,8 @@ from registry.errors import counted
 
 if TYPE_CHECKING:
     from registry.at_once import Job
+    from registry.boards.leaderboard import Leaderboard
     from registry.evaluation.scoring.stale import StaleScore
-    from registry.leaderboards.leaderboard import Leaderboard
     from registry.store.session import Session
 
 Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, autocompletion=names.tests, help=(
@@ -59,7 +59,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.stale import stale_table
+    from registry.reports.differences import stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import computed
@@ -117,10 +117,10 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
              context: typer.Context) -> list[Leaderboard]:
     """Compare, tell what was found, and give the boards."""
     from registry.at_once import result_sentences
+    from registry.boards.load import declared_leaderboards
+    from registry.boards.planned import planned_sentences
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
-    from registry.leaderboards.load import declared_leaderboards
-    from registry.leaderboards.planned import planned_sentences
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
 

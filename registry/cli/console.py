@@ -17,7 +17,7 @@ from registry.cli.guide.mistakes import where_to_look
 from registry.errors import RegistryError, one_line
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.boards.leaderboard import Leaderboard
     from registry.rendering.table import Table
 
 Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
@@ -74,7 +74,7 @@ def show(tables: Sequence[Table], format_: Format | None) -> None:
 def show_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
     """Write leaderboards to stdout."""
     from registry.reports.boards import board_table
-    from registry.reports.latex_board import latex_board
+    from registry.reports.papers import latex_board
 
     if chosen_format(format_) == "latex":
         write("\n".join(latex_board(board) for board in boards))

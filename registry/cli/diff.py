@@ -15,7 +15,7 @@ from registry.cli.settings import database_path
 from registry.errors import MismatchError
 
 if TYPE_CHECKING:
-    from registry.leaderboards.states.differences import BoardDifference
+    from registry.boards.states import BoardDifference
 
 
 Form = Literal["table", "md", "json", "erratum"]
@@ -42,9 +42,7 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None, *, public: bool) -> list[BoardDifference]:
-    from registry.leaderboards.states.corrections import correction
-    from registry.leaderboards.states.differences import compare_states
-    from registry.leaderboards.states.history import latest, states
+    from registry.boards.states import compare_states, correction, latest, states
 
     with ExitStack() as opened:
         if before is None:
@@ -92,8 +90,7 @@ def _written(found: list[BoardDifference], form: Form) -> str:
     import json
 
     from registry.rendering.render import render
-    from registry.reports.differences import difference_data, difference_tables
-    from registry.reports.erratum import erratum
+    from registry.reports.differences import difference_data, difference_tables, erratum
 
     if form == "erratum":
         if not (corrected := [of for of in found if of.correction is not None]):

@@ -93,8 +93,8 @@ def _option(name: str) -> str:
 
 
 def _scores(asked: Asked) -> str:
-    from registry.leaderboards.scores import submission_scores
-    from registry.reports.platforms import codabench, codalab, evalai
+    from registry.boards.submissions import submission_scores
+    from registry.reports.exports import codabench, codalab, evalai
 
     written = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[asked.form]
     with asked.database.reading() as connection:
@@ -102,9 +102,8 @@ def _scores(asked: Asked) -> str:
 
 
 def _of_board(asked: Asked) -> str:
-    from registry.leaderboards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
-    from registry.reports.platforms import wmt
-    from registry.reports.publishing.badge import badge
+    from registry.boards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
+    from registry.reports.exports import badge, wmt
     from registry.store import catalog
 
     metric, *chosen = map(asked.options.get, _BOARD)
@@ -118,7 +117,7 @@ def _of_board(asked: Asked) -> str:
 
 def _citation(asked: Asked) -> str:
     from registry.manifest import stored_manifest
-    from registry.reports.publishing.citations import bibtex, citation_file
+    from registry.reports.papers import bibtex, citation_file
     from registry.store import catalog
     from registry.store.catalog import TaskRow
 
@@ -129,10 +128,9 @@ def _citation(asked: Asked) -> str:
 
 
 def _croissant_tasks(asked: Asked) -> str:
-    from registry.leaderboards.load import declared_leaderboards
-    from registry.leaderboards.stored import PAGE_PAIRS
+    from registry.boards.load import PAGE_PAIRS, declared_leaderboards
     from registry.manifest import stored_manifest
-    from registry.reports.publishing.croissant_tasks import croissant_tasks
+    from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
     with asked.database.reading() as connection:

@@ -27,7 +27,7 @@ def items(
 
     The gold stands first, below it every system's answer and whether it is right.
     """
-    from registry.leaderboards import items as of_task
+    from registry.boards import items as of_task
     from registry.reports.items import item_list, item_table
     from registry.store import catalog
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from registry.leaderboards.site.changes import Changes
-    from registry.leaderboards.snapshot import Snapshot
+    from registry.boards.site import Changes
+    from registry.boards.snapshot import Snapshot
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.log import Moment
@@ -129,8 +129,7 @@ def _site_contents(connection: Connection, named: Sequence[str],
         HiddenError: The scores of one that was named are hidden, or those of all tasks.
         MismatchError: There is nothing to show of one that was named, or of any.
     """
-    from registry.leaderboards.site.changes import changes
-    from registry.leaderboards.site.unshown import unshown
+    from registry.boards.site import changes, unshown
     from registry.store import catalog
 
     left_out = unshown(connection)
@@ -145,8 +144,8 @@ def _site_contents(connection: Connection, named: Sequence[str],
 def _contents(connection: Connection, task: str | Sequence[str], items: int, ranks: Ranks | None = None,
               past: Moment | None = None) -> Snapshot:
     """What pages show of tasks."""
-    from registry.leaderboards.snapshot import detailed
-    from registry.leaderboards.stored import PAGE_PAIRS
+    from registry.boards.load import PAGE_PAIRS
+    from registry.boards.snapshot import detailed
 
     found = read_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
                         about=f"{task}: ", past=past)

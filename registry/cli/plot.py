@@ -10,11 +10,11 @@ import typer
 from registry.cli.console import say
 from registry.cli.options import ChosenMetric, Db, Facet, Public, Task, TestSet, Track, private_database
 from registry.errors import InputError
+from registry.reports.figures.drawing import limits as scale_limits
 from registry.reports.figures.kinds import Kind, draw, look_for
-from registry.reports.figures.look import limits as scale_limits
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Ranks
+    from registry.boards.leaderboard import Ranks
 
 Palette = Literal["okabe-ito", "grey"]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=(
@@ -51,7 +51,7 @@ def plot(
     db: Db = None, public: Public = False,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.leaderboards.choose import (
+    from registry.boards.choose import (
         best,
         chosen_leaderboard,
         leaderboards_by,

@@ -34,7 +34,7 @@ from registry.errors import HiddenError, InputError
 from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.boards.leaderboard import Leaderboard
     from registry.significance import Execution
     from registry.store.database import Database
 
@@ -73,8 +73,8 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
 
 def _public_boards(db: Path | None, task: str) -> list[Leaderboard]:
     """Read the boards of a task as they are public; none while its scores are hidden, which is said."""
+    from registry.boards.load import BOARD_PAIRS
     from registry.cli.board import read_boards
-    from registry.leaderboards.stored import BOARD_PAIRS
 
     with private_database(db, public=True).reading() as connection:
         try:
@@ -149,7 +149,7 @@ def submit(
 def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: bool) -> list[Leaderboard]:
     """Submit, score and compare, and tell the place of what is submitted; gives the boards."""
     from registry.at_once import Job, evaluated
-    from registry.leaderboards.place import places
+    from registry.boards.submissions import places
 
     done = evaluated(Job(target, given.journal, how, say), given.bring, dry_run=dry_run)
     say_all(places(done.boards, given.one.test_set.name, given.one.name))

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from registry.at_once import Kept, at_once
+from registry.boards.leaderboard import Leaderboard
 from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
-from registry.leaderboards.leaderboard import Leaderboard
 from registry.messages import Messages
 from registry.parallel.execution import Execution
-from registry.rendering.shown import Shown
+from registry.rendering.render import Shown
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
@@ -256,7 +256,7 @@ class Board(_Framed):
         """The leaderboard with what a figure shows beside it: places in resamples."""
         if kind != "ranks":
             return self._board
-        from registry.leaderboards.choose import with_places
+        from registry.boards.choose import with_places
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:

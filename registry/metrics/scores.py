@@ -1,6 +1,6 @@
 """Metrics of numbers per item: means, errors, correlations, log-probabilities, and means corrected by human scores.
 
-`significance.correlations.coefficients` computes correlations. `JudgedMean` corrects the mean score of an automatic
+`significance.correlations` computes correlations. `JudgedMean` corrects the mean score of an automatic
 judge by human scores of some items: with a slope b, it is the mean human score plus b times the difference between the
 judge's mean over all items and over the judged ones (regression estimator; Cochran 1977, chapter 7). The slope with the
 least error gives the prediction-powered mean with power tuning (PPI++; Angelopoulos, Duchi and Zrnic 2023); its lambda

@@ -12,8 +12,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError
 from registry.query.question import QueryRequest
 from registry.query.sql import QueryResult, Row, answer, too_many_rows, write_parquet
-from registry.rendering.render import render
-from registry.rendering.rows import lines
+from registry.rendering.render import lines, render
 from registry.rendering.table import Table
 
 TABLE_ROWS = 10_000  # that a table, which is written in one piece, has at most unless more are asked for

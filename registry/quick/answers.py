@@ -99,7 +99,7 @@ def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan
             (right, value), *zip(theirs, own, strict=True))], asked)
         if right.is_lines and all(one.is_lines for one in theirs):
             return plan_lines(gold, systems)
-    return _plan(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
+    return plan_tables(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
 
 
 def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
@@ -151,7 +151,7 @@ def _items(right: Table, theirs: Sequence[Table], asked: Asked,
     if asked.in_order:
         return [], none
     if asked.item:
-        mine = [_required(right, name) for name in asked.item]
+        mine = [required(right, name) for name in asked.item]
         return mine, [_same_items(one, right, mine, asked, asking) for one in theirs]
     if all(one.is_lines for one in theirs) or (right.is_lines and not any(map(item_columns, theirs))):
         if all(one.is_lines for one in theirs):
@@ -164,7 +164,6 @@ def _items(right: Table, theirs: Sequence[Table], asked: Asked,
 
 
 def _first_of_two(table: Table, asked: Asked) -> list[str]:
-    """Return the first of two columns without a header, or the second if the user names the first for the values."""
     if table.header or len(table.names) != 2:
         return []
     named = [] if asked.value is None else [table.column(name) for name in asked.value[1]]
@@ -278,7 +277,8 @@ def _same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked
     return []
 
 
-def _required(table: Table, name: str) -> str:
+def required(table: Table, name: str) -> str:
+    """Return the column of this name or number."""
     if (found := table.column(name)) is None:
         raise table.document.error(f"no column {name!r}; columns: {table.shown()}")
     return found
@@ -294,7 +294,7 @@ def _values(right: Table, theirs: Sequence[Table], items: tuple[list[str], list[
         return None, None, []
     likely = [_system_value(one, right, value, keys, mine, asked, None) for one, keys in zip(
         theirs, own_items, strict=True)]
-    answers = [one.cells(column) if column else _all_cells(one, keys)
+    answers = [[cell for name in ([column] if column else one.names) if name not in keys for cell in one.cells(name)]
                for one, column, keys in zip(theirs, likely, own_items, strict=True)]
     names = [value] * bool(right.header) + [column for one, column in zip(theirs, likely, strict=True) if column and (
         one.header)]
@@ -323,10 +323,6 @@ def kinds_of(asked: Asked) -> list[Kind]:
     return kinds if asked.metric is None else [kind for kind in kinds if asked.metric_of(kind) is not None]
 
 
-def _all_cells(table: Table, keys: Sequence[str]) -> list[str]:
-    return [cell for name in table.names if name not in keys for cell in table.cells(name)]
-
-
 def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], asked: Asked, kinds: Sequence[Kind],
                 asking: OpenRoles) -> str | None:
     """Return the gold's column of labels, numbers or texts; None if it is open."""
@@ -338,7 +334,7 @@ def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], ask
         if found is not None:
             return found
         if len(names) > 1 or not any(one.column(names[0]) for one in theirs):
-            return _required(table, names[0])
+            return required(table, names[0])
     if table.header and len(rest) > 1:
         texts = columns_of(rest, "text")
         usual = list(dict.fromkeys([*columns_of(rest, "gold"), *columns_of(rest, "label")]))
@@ -390,7 +386,7 @@ def _system_value(table: Table, right: Table, value: str, items: Sequence[str], 
                                       and value == name):
                 return found
         if len(names) > 1:
-            return _required(table, names[1])
+            return required(table, names[1])
     if len(rest) == 1:
         return rest[0]
     if not rest:
@@ -417,7 +413,6 @@ def _system_value(table: Table, right: Table, value: str, items: Sequence[str], 
 
 
 def _is_copy(table: Table, items: Sequence[str], right: Table, right_items: Sequence[str], column: str) -> bool:
-    """Return whether a system's file repeats a column of the gold, with few differences if all values are different."""
     golds = dict(zip(right.keys(right_items), right.cells(column), strict=True))
     rows = list(zip(table.keys(items), table.cells(column), strict=True))
     n_same = sum(golds.get(key, cell) == cell for key, cell in rows)
@@ -498,7 +493,6 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 
 def _are_sets(values: set[str]) -> bool:
-    """Return whether values seem to be several labels each, with commas between them."""
     parts = {value: {part.strip() for part in re.split(r"[,;|]", value)} for value in values}
     several = [of for of in parts.values() if len(of) > 1]
     times = [sum(part in of for of in parts.values()) > 1 for part in set().union(*several)] if several else []
@@ -522,11 +516,7 @@ def refuse_summary(table: Table, items: Sequence[str]) -> None:
 
 def _refuse_other_gold(right: Table, items: Sequence[str], value: str,
                        systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Refuse a system's file that repeats the gold's column with other values in some rows.
-
-    Raises:
-        InputError: Names the line and both values.
-    """
+    """Refuse a system's file that repeats the gold's column with other values in some rows."""
     golds = dict(zip(right.keys(items), right.cells(value), strict=True))
     for table, keys, own in systems:
         if not right.header or value not in table.names or value == own or table.document.path == right.document.path:
@@ -541,11 +531,7 @@ def _refuse_other_gold(right: Table, items: Sequence[str], value: str,
 
 
 def _ask_about_absent_labels(right: Table, value: str, systems: Sequence[tuple[Table, str]]) -> None:
-    """Ask whether a gold label such as `-` or `NA` is one, if no system gives it.
-
-    Raises:
-        QuestionError: There is such a label.
-    """
+    """Ask whether a gold label such as `-` or `NA` is one, if no system gives it."""
     none = {cell for cell in right.cells(value) if _NO_LABEL.fullmatch(cell)}
     for table, own in systems:
         none -= {*table.cells(own)}
@@ -644,7 +630,7 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
     return with_options(reader, own)
 
 
-def _plan(right: Table, items: list[str], value: str, kind: Kind,
+def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
           systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
     """Make the plan of roles that are all known."""
     format_ = _READERS[kind]
@@ -691,7 +677,6 @@ def form_options(tables: Sequence[Table]) -> list[str]:
 
 
 def _joined(notes: Sequence[str]) -> list[str]:
-    """Join notes that say the same of several systems."""
     names: dict[str, list[str]] = {}
     for note in notes:
         name, _, said = note.partition(": ")

@@ -15,9 +15,19 @@ from typing import Any, NamedTuple
 from registry.column_names import columns_of
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
-from registry.quick.plan import Asked, Given, Plan, QuestionError, System, Trial, options_of, reader_option
+from registry.quick.plan import (
+    Asked,
+    Given,
+    Plan,
+    QuestionError,
+    System,
+    Trial,
+    option,
+    options_of,
+    reader_option,
+)
 from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
-from registry.readers import Bio, Conllu, Document, Naacl, Pharaoh, Reader, Responses, Spans, Trec
+from registry.readers import Bio, Conllu, Document, Pharaoh, Reader, Responses, Spans, Trec
 from registry.readers.bio import is_tag, suggest_tag
 from registry.readers.parsing.delimited import split
 from registry.readers.parsing.fast_tables import parquet_rows
@@ -47,20 +57,8 @@ class _Format(NamedTuple):
     readers: Callable[[Document], Sequence[Reader]]
 
 
-def _counted_from(format_: type[Pharaoh] | type[Naacl], zero: str) -> Callable[[Document], Sequence[Reader]]:
-    """Return readers of alignments that count words from 0 if a position is 0, else from 1 or, failing that, 0."""
-    position = re.compile(zero, re.MULTILINE)
-
-    def readers(document: Document) -> Sequence[Reader]:
-        offsets: tuple[int, ...] = (0,) if position.search(readable(document).text()) else (1, 0)
-        return [format_.build({"offset": offset}) for offset in offsets]
-
-    return readers
-
-
 _WORD = re.compile(r"\d+(?:[-.]\d+)?(?:\t[^\t]*){9}")
 _LINKS = re.compile(r"\s*|\s*\d+[-p]\d+(?:\s+\d+[-p]\d+)*\s*")
-_PAIR = re.compile(r"\d+ \d+ \d+(?: [SP])?(?: [0-9.eE+-]+)?\s*")
 _JUDGED = re.compile(r"\S+\s+\S+\s+\S+\s+[+-]?\d+\s*")
 _RANKED = re.compile(r"\S+\s+\S+\s+\S+\s+[+-]?\d+\s+[+-]?[0-9.eE+-]+\s+\S+\s*")
 _ANSWERS = re.compile(r'\s*\{(?=.*"item"\s*:).*"answers"\s*:.*\}\s*')
@@ -69,9 +67,9 @@ _FORMATS = (
         Conllu(), Conllu(empty_columns="underscore"), Conllu(roots="any"),
         Conllu(roots="any", empty_columns="underscore")]),
     _Format("TREC's judgments and runs", "trec", _JUDGED, _RANKED, lambda _: [Trec(), Trec(other_queries="ignore")]),
-    _Format("links of words on each line", "pharaoh", _LINKS, _LINKS,
-            _counted_from(Pharaoh, r"(?<!\d)0[-p]|[-p]0(?!\d)")),
-    _Format("one link of words on each line", "naacl", _PAIR, _PAIR, _counted_from(Naacl, r"^\d+ (?:0 |\d+ 0\b)")),
+    _Format("links of words on each line", "pharaoh", _LINKS, _LINKS, lambda document: [
+        Pharaoh.build({"offset": offset}) for offset in (
+            (0,) if re.search(r"(?<!\d)0[-p]|[-p]0(?!\d)", readable(document).text()) else (1, 0))]),
     _Format("sets of answers in JSON Lines", "responses", _ANSWERS, _ANSWERS, lambda _: [Responses()]),
 )
 FORMATS = (*(one.name for one in _FORMATS), "bio", "spans")
@@ -87,7 +85,7 @@ def plan_format(gold: Document, systems: Sequence[Given], asked: Asked, trial: T
     if asked.value is not None and asked.kind not in FORMATS and not (asked.label and _tag_columns(gold)):
         return None
     return (_marked(gold, systems, asked, trial) or _tagged(gold, systems, asked, trial)
-            or _span_lists(gold, systems, asked))
+            or _span_lists(gold, systems, asked, trial))
 
 
 def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
@@ -95,11 +93,6 @@ def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial
         gives = one.readers(gold)[0].gives
         if not asked.allows(one.name, gives) or not _has_lines(gold, one.gold):
             continue
-        if asked.kind is None and one.name == "naacl" and _are_rows([gold, *(given.document for given in systems)]):
-            raise QuestionError("three numbers on each line may be links of words, or two that name an item and its "
-                                "value. Add one of these options:", {
-                                    "--as naacl": "sentence, word, word", "--item 1 --item 2 --label 3": "labels",
-                                    "--item 1 --item 2 --score 3": "numbers"}, gold.path)
         for given in systems:
             _require_lines(given.document, one, gold)
         reader = next((reader for reader in one.readers(gold) if not isinstance(
@@ -125,16 +118,7 @@ def _has_lines(document: Document, pattern: re.Pattern[str]) -> bool:
     return bool(looked) and all(map(pattern.fullmatch, looked))
 
 
-def _are_rows(documents: Sequence[Document]) -> bool:
-    """Return whether the first two of three numbers name the same lines in all files, as items would."""
-    named = [[tuple(line.split()[:2]) for line in text_lines(document) if line.strip()] for document in documents]
-    return all(len({*of}) == len(of) and {*of} == {*named[0]} for of in named)
-
-
 def _require_lines(document: Document, format_: _Format, gold: Document) -> None:
-    if format_.name == "trec" and text_lines(document)[:1] and text_lines(document)[0].lstrip().startswith("{"):
-        raise document.error(f"is JSON, and {gold.path} has {format_.what}; a run in JSON is one object of queries: "
-                             "--as trec --option syntax=json")
     for number, line in enumerate(text_lines(document), 1):
         if line.strip() and not line.startswith("#") and not format_.system.fullmatch(line):
             shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
@@ -248,11 +232,7 @@ def _tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial
 
 
 def _tag(form: _Tags, said: Sequence[str], document: Document, systems: Sequence[Given]) -> int:
-    """Return the place of the column of tags.
-
-    Raises:
-        QuestionError: Several columns have tags.
-    """
+    """Return the place of the column of tags."""
     if said:
         found = next((n for n in range(form.width) if form.name(n) == said[0] or str(n + 1) == said[0]), None)
         if found is None:
@@ -301,7 +281,6 @@ def _tagged_system(plan: Plan, items: Sequence[Item], given: Given, form: _Tags,
 
 
 def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
-    """Return whether most tokens of a file are the gold's."""
     pairs = [(item.gold.tokens, answer.value.tokens) for item, answer in zip(items, answers, strict=True)
              if answer is not None]
     same = sum(a == b for mine, theirs in pairs for a, b in zip(mine, theirs, strict=True))
@@ -309,11 +288,7 @@ def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
 
 
 def _refuse_unusual_tags(document: Document) -> None:
-    """Refuse a column of tags that are written unusually, such as B_PER, in lines with blank ones between sentences.
-
-    Raises:
-        InputError: Names the first such tag, with what to write instead.
-    """
+    """Refuse a column of tags that are written unusually, such as B_PER, in lines with blank ones between sentences."""
     lines = [(number, line) for number, line in enumerate(text_lines(document), 1)
              if not line.startswith(("#", "-DOCSTART-"))]
     filled = [(number, line) for number, line in lines if line.strip()]
@@ -353,10 +328,9 @@ class _List:
                             "type": self.type, **options})
 
 
-def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
+def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
     """Plan lists of spans in each item's JSON: the list and the parts of a span by their usual names."""
     if not asked.allows("spans", "span") or (mine := _list_of(gold, asked)) is None:
-        _ask_about_span_rows(gold, asked)
         return None
     theirs: list[_List] = []
     for given in systems:
@@ -379,25 +353,27 @@ def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan 
     documents = [name for name in columns_of(mine.table.names, "document") if [name] != keys and (
         ENOUGH_DOCUMENTS <= len({*mine.table.cells(name)}) < len(mine.rows))][:1]
     inclusive = any(one.is_inclusive for one in (mine, *theirs))
-    options = {"item": keys, "inclusive": inclusive, "overlaps": "allow", **{
-        name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}}
-    said = [f"--item {name}" for name in keys] or ["--in-order"]
-    own = options | {"spans": mine.column}
-    notes = [f"the end of a span is its last position ({mine.end!r})"] * inclusive
-    return Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
-        System(given.name, given.document, one.reader(options if "spans" not in asked.options or given.document is gold
-                                                      else {**options, "spans": one.column}))
-        for given, one in zip(systems, theirs, strict=True)),
-        ("--as spans", *said, reader_option("spans", own["spans"])), cluster=next(iter(documents), None),
-        notes=tuple(notes))
+    own = {name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}
+    said = [option("--item", name) for name in keys] or ["--in-order"]
+    if len({one.column for one in (mine, *theirs)}) == 1:
+        said.append(reader_option("spans", mine.column))
+    plans = []
+    for overlaps in ("reject", "allow"):
+        options = {"item": keys, "inclusive": inclusive, "overlaps": overlaps, **own}
+        plans.append(Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
+            System(given.name, given.document, one.reader({**options, "spans": one.column}))
+            for given, one in zip(systems, theirs, strict=True)), ("--as spans", *said),
+            cluster=next(iter(documents), None),
+            notes=(f"the end of a span is its last position ({mine.end!r})",) * inclusive))
+        items = trial.items(gold, plans[-1].reader)
+        if not isinstance(items, InputError) and not any(isinstance(trial.answers(
+                plans[-1], items, system), InputError) for system in plans[-1].systems):
+            return plans[-1]
+    return plans[0]
 
 
 def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _List | None:
-    """Return the list of spans in each item: the one that the user names, that of the gold's name, or the only one.
-
-    Raises:
-        QuestionError: Several lists of a file have spans.
-    """
+    """Return the list of spans in each item: the one that the user names, that of the gold's name, or the only one."""
     table = read_table(document, asked.options)
     if table is None or "syntax" not in table.form:
         return None
@@ -465,18 +441,3 @@ def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
     return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
         not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) is not ABSENT
                          and at_path(span, type_) for span in spans))
-
-
-def _ask_about_span_rows(gold: Document, asked: Asked) -> None:
-    """Ask for the reader of a table whose columns have the usual names of a span's start and end.
-
-    Raises:
-        QuestionError: It has such columns, and the user names no reader and no column of values.
-    """
-    table = None if asked.kind is not None or asked.value is not None else read_table(gold, asked.options)
-    if table is not None and table.header and any({start, end} <= {*table.names} for start, end in _PLACES):
-        items = item_columns(table) or [name for name in table.names if name not in sum(_PLACES, ())]
-        raise QuestionError(f"columns have the names of a span's start and end. Columns: {table.shown()}. Add one of "
-                            "these options:", {
-                                **{f"--as spans --item {name}": "a span in each row" for name in items[:3]},
-                                "--label COLUMN": "labels of rows"}, gold.path)

@@ -28,7 +28,7 @@ from registry.quick.plan import (
     option,
     reader_option,
     reworded,
-    with_blanks,
+    with_options,
 )
 from registry.quick.scores import plan_scores, plan_table
 from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repaired, text_lines
@@ -108,11 +108,7 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
 
 
 def _check(asked: Asked) -> None:
-    """Refuse an unknown reader or metric.
-
-    Raises:
-        UnknownNameError: There is none of this name.
-    """
+    """Refuse an unknown reader or metric."""
     if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
     if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
@@ -144,12 +140,7 @@ def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
 
 
 def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan | TaskFolder:
-    """Plan the files of one test set.
-
-    Raises:
-        QuestionError: A role is open.
-        InputError: No reader takes the files.
-    """
+    """Plan the files of one test set."""
     given = [Given(one.name, Document.load(one.path)) for one in systems]
     if gold is None:
         if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
@@ -212,7 +203,8 @@ def _made(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
         except InputError as error:
             if asked.missing == "reject" or not hasattr(plan.reader, "blank"):
                 raise _with_roles(error, plan, asked) from None
-            plans[name] = plan = with_blanks(plan)
+            plans[name] = plan = replace(plan, systems=tuple(
+                replace(of, reader=with_options(of.reader, {"blank": "missing"})) for of in plan.systems))
             try:
                 items, answers = trial.check(plan)
             except InputError:
@@ -238,30 +230,15 @@ def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
 
 
 def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
-    """Return the options that say how files are read, each once."""
     said = [*plan.roles, *(reader_option(name, value) for name, value in asked.options.items())]
     if asked.missing != "reject":
         said.append(f"--missing {asked.missing}")
-    return " ".join(dict.fromkeys([*said, option("--metric", asked.metric or _short_name(metric))]))
-
-
-def _short_name(metric: Metric) -> str:
-    """Return the shortest name of a metric that names it without options, else its canonical name."""
-    for name in (metric.name, metric.title):
-        try:
-            if common_metric(name, metric.takes) == metric:
-                return name
-        except InputError:
-            continue
-    return repr(metric)
+    return " ".join(dict.fromkeys([*said, option("--metric", asked.metric or (
+        metric.name if metric == usual_metric(metric.takes) else repr(metric)))]))
 
 
 def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
-    """Say which files are runs of one system, or could be.
-
-    Raises:
-        InputError: Runs are requested, and there are none, or those of one system are written differently.
-    """
+    """Say which files are runs of one system, or could be."""
     by_name = {system.name: system for system in plan.systems}
     if len({system.document.path for system in plan.systems}) < len(plan.systems):
         by_name = {}
@@ -294,23 +271,13 @@ def _metric(plan: Plan, asked: Asked) -> Metric:
 
 
 def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
-    """Return a metric of text with all references that the reader reads, unless the user names some.
-
-    Raises:
-        InputError: The metric takes one reference, and there are several.
-    """
     if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in (asked.metric or ""):
         return metric
     return replace(metric, references=reader.offers())
 
 
 def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
-    """Return the logs of another program, if exactly one importer knows them; None if none does.
-
-    Raises:
-        QuestionError: Several importers know them.
-        InputError: One importer knows them, and a file has a fault.
-    """
+    """Return the logs of another program, if exactly one importer knows them; None if none does."""
     found: dict[str, TaskFolder] = {}
     problems: list[InputError] = []
     for kind in IMPORTERS:
@@ -360,11 +327,7 @@ def _importer(kind: str, asked: Asked) -> Importer:
 
 
 def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None) -> TaskFolder:
-    """Return the task with the user's metric, test and runs, and a seed, so that the same files give the same board.
-
-    Raises:
-        InputError: The results of the program have their own metric.
-    """
+    """Return the task with the user's metric, test and runs, and a seed, so that the same files give the same board."""
     tables = dict(folder.tables)
     if asked.metric is not None:
         takes = next((METRICS[one["name"]].takes for one in tables["metric"] if one["name"] in METRICS), "")
@@ -380,14 +343,12 @@ def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None
 
 
 def _of_importer(kind: str, folder: TaskFolder, asked: Asked, read_as: str = "") -> Made:
-    """Return an imported task with a preview of its first test set."""
     said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
     return Made(folder, tuple(_preview_of(folder)), read_as or " ".join(said),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
 
 
 def _of_table(folder: TaskFolder, files: Files, asked: Asked, test: str | None) -> Made:
-    """Return the task of a table in long form, whose last note has its roles."""
     *notes, read_as = folder.notes
     made = _of_importer("long", _with_settings("long", replace(folder, notes=tuple(notes)), asked, test), asked,
                         read_as.removeprefix("read as: "))

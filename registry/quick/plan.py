@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from shlex import quote
 from typing import Any, Literal
 
-from registry.columns import JoinedColumns
 from registry.errors import InputError, counted, together
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.items import Answer, Item, by_key
@@ -16,11 +15,11 @@ from registry.metric_names import common_metric
 from registry.metrics import Metric
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
+from registry.values import as_toml
 
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
 _MOST_OPTIONS, _MOST_FILES = 12, 5  # that a message shows
-_AROUND = " \t\"'"  # around a label by mistake
 _SAID_HERE = {"fold_case": "true", "check_order": "false"}  # manifest keys that errors name, as options of a reader
 
 
@@ -178,14 +177,11 @@ def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
     same = beside if type(beside) is type(reader) else None
     found: dict[str, Any] = {}
     for one in fields(reader):
-        value = getattr(reader, one.name)
-        usual = getattr(same, one.name) if same is not None else one.default
-        if value is None:  # which TOML does not know
-            if usual is not None and one.name == "comment":
-                found[one.name] = ""
-        elif value != usual:
-            is_table = any(isinstance(of, tuple) and of and isinstance(of[0], tuple) for of in (value, usual))
-            found[one.name] = dict(value) if is_table else list(value) if isinstance(value, tuple) else value
+        value, usual = getattr(reader, one.name), one.default if same is None else getattr(same, one.name)
+        if value is not None and value != usual:
+            found[one.name] = as_toml(value) if value else {} if one.name == "rename" else as_toml(value)
+        elif value is None and usual is not None and one.name == "comment":
+            found[one.name] = ""  # TOML has no null
     return found
 
 
@@ -225,8 +221,6 @@ class Trial:
                 policies = Policies(self._missing, system.tokens, metrics)
                 fitted = fit_file(items, answers, system.reader, policies, system.document)
                 assert fitted is not None
-                if system.reader.gives == "label":
-                    _refuse_marks(items, fitted.joined, system)
                 self._answers[key] = fitted.joined
             except InputError as error:
                 self._answers[key] = error
@@ -266,28 +260,7 @@ def reworded(error: InputError, message: str) -> InputError:
 
 
 def _here(error: InputError) -> str:
-    """Name the command-line option for the manifest key that an error names."""
     if error.category == "missing":
         return "; here: --missing"
     said = next((name for name, value in _SAID_HERE.items() if f"{name} = {value}" in error.message), None)
     return "" if said is None else f"; here: --option {said}={_SAID_HERE[said]}"
-
-
-def _refuse_marks(items: Sequence[Item], joined: JoinedColumns, system: System) -> None:
-    """Refuse labels that differ from the gold's only in blanks or quotes around them: they would count as others.
-
-    Raises:
-        InputError: Names the first one.
-    """
-    right = {item.gold for item in items}
-    plain = {label.strip(_AROUND): label for label in right}
-    for one in joined.given if any(label.strip(_AROUND) in plain for label in joined.counts.keys() - right) else ():
-        if one.value not in right and (label := plain.get(one.value.strip(_AROUND))) is not None:
-            raise InputError(f"label {one.value!r} differs from the gold's {label!r} only in blanks or quotes around "
-                             "it; remove them", path=system.document.path, line=one.line, item=one.key)
-
-
-def with_blanks(plan: Plan) -> Plan:
-    """Return the plan with blank labels of systems read as absent answers."""
-    return replace(plan, systems=tuple(
-        replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,18 @@ from registry.column_names import columns_of, directions, is_called, is_measure,
 from registry.errors import InputError, counted, listed
 from registry.importers import Long
 from registry.manifest.folder import TaskFolder
-from registry.metrics import Mean, Metric, Spearman
+from registry.metrics import Mean
 from registry.quick.answers import (
     choose_items,
     choose_kind,
     form_options,
     is_answer_column,
     kinds_of,
+    plan_tables,
     read_all,
     reader_of,
     refuse_summary,
-    same_numbers,
-    text_metric,
+    required,
 )
 from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option, reader_option
 from registry.quick.tables import Table, are_numbers, are_texts, are_truths, is_number, read_table
@@ -52,9 +53,7 @@ def plan_scores(systems: Sequence[Given], asked: Asked) -> Plan:
     score = names[0]
     items: list[str] = []
     if asked.item:
-        items = [name for one in asked.item if (name := first.column(one)) is not None]
-        if len(items) < len(asked.item):
-            raise first.document.error(f"no column {asked.item[0]!r}; columns: {first.shown()}")
+        items = [required(first, name) for name in asked.item]
     elif not asked.in_order and not first.is_lines:
         items = choose_items(first, asking, tables[1:])
     better = _better([score], asked, asking, first, gold=str(documents[0].path))
@@ -82,10 +81,7 @@ def _score_column(table: Table, asked: Asked) -> str | None:
         kind, names = asked.value
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
-        found = table.column(names[0])
-        if found is None:
-            raise table.document.error(f"no column {names[0]!r}; columns: {table.shown()}")
-        return found
+        return required(table, names[0])
     likely = [name for name in table.names if table.header and (is_called(name, "score") or is_measure(name))
               and not is_called(name, "label", "gold", "item") and _are_scores(table.cells(name))]
     return likely[0] if len(likely) == 1 else None
@@ -174,10 +170,7 @@ def plan_table(document: Document, asked: Asked) -> Plan | TaskFolder | None:
 
 def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
     """Import a table with a row for each item and system."""
-    said_system = asked.options.get("system", system)
-    if said_system not in table.names:
-        raise table.document.error(f"no column {said_system!r}; columns: {table.shown()}")
-    system = str(said_system)
+    system = required(table, str(asked.options.get("system", system)))
     if 2 * len({*table.cells(system)}) > len(table.rows):
         raise table.document.error(
             f"rows seem to be systems, by column {system!r}; a board needs the scores of all items: a row for each "
@@ -186,11 +179,9 @@ def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
     test_set, run = asked.options.get("test_set"), asked.options.get("run")
     known = [name for name in (system, test_set, run) if name is not None]
     if asked.item:
-        items = [name for one in asked.item if (name := table.column(one)) is not None]
-        if len(items) < len(asked.item):
-            raise table.document.error(f"no column {asked.item[0]!r}; columns: {table.shown()}")
+        items = [required(table, name) for name in asked.item]
     else:
-        items = _items_of_long(table, known, asking) if run is None else choose_items(table, asking, apart=known)
+        items = choose_items(table, asking, apart=known)
         if not items and run is None:
             for name in columns_of(table.names, "run"):
                 again = OpenRoles()
@@ -203,9 +194,7 @@ def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
             [*items, *known, name])), None)
     used = {*items, system, *known, run}
     if asked.score:
-        score: str | None = table.column(asked.score[0])
-        if score is None:
-            raise table.document.error(f"no column {asked.score[0]!r}; columns: {table.shown()}")
+        score: str | None = required(table, asked.score[0])
     else:
         score = asked.options.get("score")
     if score is None:
@@ -239,11 +228,6 @@ def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
         *folder.notes, f"read as: {' '.join(said)}"), folder.then, folder.copies, folder.comments)
 
 
-def _items_of_long(table: Table, known: Sequence[str], asking: OpenRoles) -> list[str]:
-    """Return the columns that name the items of a table in long form; columns of one value for a system are none."""
-    return choose_items(table, asking, apart=known)
-
-
 def _wide(table: Table, asked: Asked) -> Plan:
     """Plan a table with a row for each item and a column for each system, perhaps with one for the gold."""
     asking = OpenRoles()
@@ -259,7 +243,7 @@ def _wide(table: Table, asked: Asked) -> Plan:
     words = [name for name in others if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
     measures = [name for name in numbers if is_measure(name)]
     if asked.score:
-        numbers = [table_column for name in asked.score if (table_column := table.column(name)) is not None]
+        numbers = [required(table, name) for name in asked.score]
     elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in asked.options:
         raise table.document.error(
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
@@ -305,10 +289,7 @@ def _items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
     if asked.in_order:
         return []
     if asked.item:
-        found = [name for one in asked.item if (name := table.column(one)) is not None]
-        if len(found) < len(asked.item):
-            raise table.document.error(f"no column {asked.item[0]!r}; columns: {table.shown()}")
-        return found
+        return [required(table, name) for name in asked.item]
     if any(is_called(name, "item") or not name.strip() for name in table.names):
         return choose_items(table, asking)
     runs = [name for name in columns_of(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
@@ -319,18 +300,11 @@ def _items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
 
 
 def _gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the column of the gold: the one that the user names, or the only one with a usual name.
-
-    Raises:
-        QuestionError: Several columns have usual names.
-    """
+    """Return the column of the gold: the one that the user names, or the only one with a usual name."""
     if asked.gold is not None:
         return asked.gold
     if asked.value is not None and asked.value[0] != "score":
-        found = table.column(asked.value[1][0])
-        if found is None:
-            raise table.document.error(f"no column {asked.value[1][0]!r}; columns: {table.shown()}")
-        return found
+        return required(table, asked.value[1][0])
     if "better" in asked.options:
         return None
     golds = list(dict.fromkeys(name for name in (*columns_of(table.names, "gold"), *columns_of(table.names, "label"))
@@ -368,25 +342,16 @@ def _with_gold(table: Table, items: list[str], gold: str, others: Sequence[str],
     if not systems:
         raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
                                    f"column with --gold, or the systems' files. Columns: {table.shown()}")
-    format_, of_gold, of_system = {"label": ("labels", "label", "label"), "score": ("scores", "gold", "score"),
-                                   "segment": ("texts", "text", "text")}[kind]
     left = [name for name in table.names if name not in (*items, gold, *systems)]
-    read = []
-    for name in systems:
-        renamed = same_numbers({*right}, {*table.cells(name)}) if kind == "label" else {}
-        read.append(System(name, table.document, reader_of(table, format_, items, {of_system: name}, options={
-            **({"rename": renamed} if renamed else {}), **asked.options})))
-    metric: Metric | None = Spearman() if kind == "score" else text_metric(right, systems) if (
-        kind == "segment") else None
+    plan = plan_tables(table, items, gold, kind, [(Given(name, table.document), table, items, name)
+                                                  for name in systems], asked)
     said = [option("--item", name) for name in items] or ["--in-order"]
-    said += [option("--gold", gold)] + ([f"--as {format_}"] if asked.kind or asked.value else [])
-    return Plan(table.document, reader_of(table, format_, items, {of_gold: gold}, options=asked.options), tuple(read),
-                (*said, *form_options([table])), metric,
-                notes=tuple([f"not read: {listed(left, 5)}"] if left else []))
+    said += [option("--gold", gold)] + ([f"--as {plan.reader.name}"] if asked.kind or asked.value else [])
+    return replace(plan, roles=(*said, *form_options([table])),
+                   notes=(*plan.notes, *([f"not read: {listed(left, 5)}"] if left else [])))
 
 
 def _candidate_names(table: Table, flag: str) -> list[str]:
-    """Return the first columns of words that together name every candidate, for questions."""
     words = [name for name in table.names if name != flag and not are_numbers(table.cells(name))]
     return next((words[:size] for size in range(1, len(words) + 1) if table.is_unique(words[:size])), [])
 

@@ -31,7 +31,6 @@ _FEW = 3  # members of a single object: an item's, while more are items
 _BLANK_NUMBERS = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))
 _NUMBER = re.compile(NUMBER)
 _BOM = b"\xef\xbb\xbf"
-_BRACKETS = ("()", "[]", "{}")
 
 
 @dataclass(frozen=True)
@@ -250,7 +249,6 @@ def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], for
 
 
 def _members(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the members of an object, and those within objects in it by their paths, as readers know columns."""
     for name, value in entry.items():
         if not isinstance(value, Mapping):
             yield path + name, value
@@ -283,7 +281,7 @@ def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[s
         rows = [cells for _, cells in numbered]
         widths = Counter(map(len, rows))
         (width, times), = widths.most_common(1) if rows else [(0, 0)]
-        if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows) or _are_torn(rows):
+        if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
             continue
         if separator == "whitespace" and not said and _are_sentences(rows, widths):
             continue
@@ -320,16 +318,7 @@ def _comment(lines: Sequence[str]) -> str | None:
     return None if is_row else "#"
 
 
-def _are_torn(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether brackets open in one cell and close in another in most rows: separators stand within cells."""
-    torn = sum(any(text.count(pair[0]) == text.count(pair[1]) > 0 and any(
-        cell.count(pair[0]) != cell.count(pair[1]) for cell in cells) for pair in _BRACKETS)
-        for cells in rows for text in ["".join(cells)])
-    return 2 * torn > len(rows)
-
-
 def _are_sentences(rows: Sequence[Sequence[str]], widths: Counter[int]) -> bool:
-    """Return whether blanks may be those between words: rows differ in width, or no column has numbers or labels."""
     if len(widths) > 1:
         return True
     columns = list(zip(*rows[1:], strict=True)) if len(rows) > 1 else []

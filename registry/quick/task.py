@@ -79,7 +79,6 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: s
 
 
 def _gold_name(plan: Plan, folder: str) -> str:
-    """Return the name of the gold's file in the task's folder."""
     gold = Path(plan.gold.path)
     return folder + next(iter(distinct_slugs([gold.name], gold).values()))
 
@@ -111,7 +110,6 @@ def _ending(path: Path) -> str:
 
 
 def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the options of most systems that the gold does not have, if all others set the same options."""
     (most, times), = Counter(map(canonical_json, readers)).most_common(1)
     chosen = next(options for options in readers if canonical_json(options) == most)
     return chosen if 2 * times > len(readers) and all(chosen.keys() <= options.keys() for options in readers) else {}
@@ -127,26 +125,19 @@ def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]])
     """Return the lines of a table of the first items, with the gold and the first systems' answers."""
     shown = list(zip(plan.systems, answers, strict=True))[:_SYSTEMS]
     has_gold = any(item.gold is not None for item in items[:_ROWS])
+    n_more = len(plan.systems) - len(shown)
     header = ["item", *(["gold"] if has_gold else []), *(system.name for system, _ in shown)]
     rows = [[item.key, *([shown_value(item.gold)] if has_gold else []), *(
         "-" if of[n] is None else shown_value(of[n].value) for _, of in shown)] for n, item in enumerate(items[:_ROWS])]
-    return table_lines([header, *rows], len(plan.systems) - len(shown))
-
-
-def table_lines(rows: Sequence[Sequence[str]], n_more: int = 0) -> list[str]:
-    """Return the lines of a table within the width of a terminal; `n_more` columns are not shown."""
     more = f"and {n_more} more" if n_more else ""
-    width = (_LINE - len(more) - 2 * len(rows[0])) // len(rows[0])
-    cells = [[_clipped(cell, width) for cell in row] for row in rows]
-    cells[0] += [more] * bool(more)
-    widths = [max(map(len, column)) for column in zip(*(row[:len(rows[0])] for row in cells), strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=False)).rstrip()
-            for row in cells]
-
-
-def _clipped(text: str, width: int) -> str:
-    text = "".join(character if character.isprintable() else " " for character in text)
-    return text if len(text) <= width else f"{text[:width - 3]}..."
+    cells = [["".join(character if character.isprintable() else " " for character in text) for text in row]
+             for row in [header, *rows]]
+    longest = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    width = next(width for width in range(_LINE, 0, -1) if sum(min(width, one) + 2 for one in longest) + len(
+        more) <= _LINE)
+    return ["  ".join([*((one if len(one) <= width else f"{one[:width - 3]}...").ljust(min(width, length))
+                         for one, length in zip(row, longest, strict=True)), more * (n == 0)]).rstrip()
+            for n, row in enumerate(cells)]
 
 
 def shown_value(value: Any) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from registry.boards.snapshot import TaskBoards
 from registry.identity import digest
-from registry.leaderboards.snapshot import TaskBoards
 from registry.manifest import Manifest, stored_manifest
 from registry.releases.tables import TOTALS, ReleasedTable, released_tables
 from registry.store import catalog

@@ -16,15 +16,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.boards.leaderboard import Leaderboard, Standing
+from registry.boards.load import BOARD_PAIRS
+from registry.boards.snapshot import snapshot
 from registry.files import new_folder, portable
 from registry.importers.every_eval_ever import LAYOUT, SAMPLES, SCHEMA, SUBMISSION, TASK, TEST_SET
-from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.leaderboards.snapshot import snapshot
-from registry.leaderboards.stored import BOARD_PAIRS
 from registry.manifest import Manifest, stored_manifest
 from registry.releases.samples import DeclaredMetric, Items, declared_metrics, layout_of, lines, one_line
 from registry.releases.tables import choose, require_current
-from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
+from registry.reports.exports import Described, aggregate_record, evaluation_id, file_number, model_of
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from registry.boards.choose import leaderboards_by
 from registry.errors import InputError
 from registry.files import new_folder, portable
-from registry.leaderboards.choose import leaderboards_by
 from registry.manifest import stored_manifest
 from registry.releases.tables import require_current
-from registry.reports.exchange.eval_results import Benchmark, dataset_of, eval_results
+from registry.reports.exports import Benchmark, dataset_of, eval_results
 from registry.store import catalog
 from registry.store.database import Database
 

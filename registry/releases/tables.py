@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from registry.boards.stale import stale
 from registry.errors import MismatchError
 from registry.families import FAMILIES
-from registry.leaderboards.stale import stale
 from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.files import explaining

@@ -17,6 +17,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import InputError, RegistryError
 from registry.evaluation.verifying.faults import Fault, set_aside
 from registry.evaluation.verifying.log import with_places_of_purged
@@ -24,8 +26,6 @@ from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results, of_families
 from registry.evaluation.verifying.verify import Verified
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import stored_manifest
 from registry.releases import checksums
 from registry.releases.contents import Contents

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from registry.boards.load import PAGE_PAIRS
+from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import MismatchError
 from registry.files import new_folder
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
 from registry.releases import checksums
 from registry.releases.contents import Contents
@@ -29,9 +29,9 @@ from registry.releases.submitted import write_submitted
 from registry.releases.tables import choose, released_tables, require_current, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import board_table
+from registry.reports.exports import CROISSANT_TASKS, croissant_tasks
 from registry.reports.page import page
-from registry.reports.publishing.citations import CITATION, citation_file
-from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
+from registry.reports.papers import CITATION, citation_file
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.database import Database

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.evaluation.comparing.directions import OBSERVED
-from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.manifest.fields import Kind
 from registry.messages import Severity
 from registry.rendering.table import Column, Row, is_significant, number, p_value, percent, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from registry.leaderboards.items import ItemView, Known, SystemOutput
+from registry.boards.items import ItemView, Known, SystemOutput
 from registry.rendering.table import Column, Table, number
 from registry.rendering.table import text as plain
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from registry.boards.load import BOARD_PAIRS
+from registry.boards.site import changes
+from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.submissions import Ladder
 from registry.errors import UnknownNameError
-from registry.leaderboards.ladders import Ladder
-from registry.leaderboards.site.changes import changes
-from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stored import BOARD_PAIRS
 from registry.rendering.table import cells
 from registry.reports.boards import ladder_table
 from registry.reports.page import card, feed, pair_file, site_index

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from registry.boards import items as of_task
+from registry.boards.choose import with_pairs
+from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
-from registry.leaderboards import items as of_task
-from registry.leaderboards.choose import with_pairs
-from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.reports.boards import board_table
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
 from registry.reports.items import item_table

@@ -7,16 +7,18 @@ distributions   p-values and intervals that scipy lacks or computes too coarsely
 correlations    correlations with gold values, resampled and swapped
 intervals       closed-form intervals of scores and differences, for tests without their own
 overall         tests of all systems at once
+crossed         the contributions of items and runs to standard errors
+multiple        corrections of families of p-values
+ranks           ranks and letters from decisions
+rank_sets       sets of ranks and best systems from joint resamples
+effects         effect sizes and equivalence
+power           power of tests, and synthetic systems
+histories       new bests of leaderboards that stay open
 
 pairwise        tests of two systems, one module per family of tests
 resampling      random draws of units, and counts of draws as extreme as the observed difference
 exact           p-values without draws: sums on a lattice, and the bootstrap of infinitely many resamples
-crossed         the contributions of items and runs to standard errors
 diagnostics     warnings about tests that do not fit, and about pairs for which a test is not one of equal scores
-multiple        corrections of families of p-values
-ranks           ranks and sets of best systems from decisions or joint resamples
-effects         effect sizes, equivalence, power
-histories       new bests of leaderboards that stay open
 """
 
 from registry.parallel.execution import Execution

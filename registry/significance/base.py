@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
+from typing import Any, Literal, Self, TypeVar, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,21 +20,20 @@ from registry.messages import NO_MESSAGES, Message, Messages
 from registry.parallel.execution import Execution
 from registry.significance.matrix import Matrix, Range, columns_of, count_shared, count_unshared
 
-_AT_ONCE = 2**16  # numbers of several systems that are looked at together
-_SPARSE = 16  # times as many pairs of systems as are asked for: counting each by itself is less work
+_AT_ONCE = 2**16  # numbers of several systems that are compared together
+_SPARSE = 16  # times as many pairs of systems as requested pairs: counting each pair is then less work
 
 
-def discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
-    """The number of units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
+def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
+    """Count the units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
     statistics, units = matrix.statistics, matrix.units
     columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
     varying = [n for n in range(statistics.shape[2])
-               if any((columns[some, n] != columns[0, n]).any() for some in _some(columns[:, n]))]
-    tells = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
-    if tells and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
-        only_a, only_b = count_unshared(matrix.both_higher, a, b)  # systems differ just where their numerators do
-        return only_a + only_b
-    codes = _codes([columns[:, n] for n in varying])
+               if any((columns[some, n] != columns[0, n]).any() for some in _blocks(columns[:, n]))]
+    is_sufficient = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
+    if is_sufficient and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
+        return np.add(*count_unshared(matrix.both_higher, a, b))  # systems differ if and only if their numerators do
+    codes = _encode([columns[:, n] for n in varying])
     counts = np.zeros(len(a), dtype=np.int64)
     for n, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True) if codes else ()):
         differ = codes[0][first] != codes[0][second]
@@ -44,70 +43,42 @@ def discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
     return counts
 
 
-def _codes(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Arrays [systems, units] that differ just where one of the columns does, from columns [systems, units].
+def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return arrays [systems, units] that differ if and only if one of the columns [systems, units] does.
 
-    Ints columns are packed into one as its digits, in as few bytes as it needs: all of them are read for every pair.
+    Columns of whole numbers become digits of a mixed-radix code of few bytes: all codes are read for every pair.
     """
     codes: list[NDArray[Any]] = []
-    packed: list[_Digits] = []
-    for digits in map(_Digits.of, columns):
-        if not digits.number:
-            codes.append(digits.column)
-        elif math.prod(of.number for of in packed) * digits.number < 2**63:
-            packed.append(digits)
-        else:
-            codes.append(_packed(packed))
-            packed = [digits]
-    return [*codes, _packed(packed)] if packed else codes
-
-
-class _Digits(NamedTuple):
-    """A column of whole numbers as digits: the largest of two values and not, or how much more than the least.
-
-    Attributes:
-        column: [systems, units].
-        least: The least number.
-        is_mark: Whether there are but two.
-        number: How many digits there are; 0 for a column that is not whole, or too wide.
-    """
-
-    column: NDArray[Any]
-    least: float
-    is_mark: bool
-    number: int
-
-    @classmethod
-    def of(cls, column: NDArray[Any]) -> _Digits:
+    groups: list[list[tuple[NDArray[Any], int, int]]] = []  # columns with their least value and number of values
+    combinations = 2**63
+    for column in columns:
         least, largest = float(column.min()), float(column.max())
-        if all(((column[some] == least) | (column[some] == largest)).all() for some in _some(column)):
-            return cls(column, least, True, 2)
-        whole = column.dtype.kind in "iu" or all(
-            (column[some] == np.rint(column[some])).all() for some in _some(column))
-        return cls(column, least, False, int(largest - least) + 1 if whole and largest - least < 2**53 else 0)
-
-    def of_systems(self, some: slice) -> Ints:
-        """The digits of some systems, [systems, units]."""
-        if self.is_mark:
-            return np.asarray(self.column[some] != self.least, dtype=np.int64)
-        return np.asarray(self.column[some], dtype=np.int64) - int(self.least)
-
-
-def _packed(columns: Sequence[_Digits]) -> NDArray[Any]:
-    numbers = [of.number for of in columns]
-    codes = np.empty(columns[0].column.shape, np.min_scalar_type(math.prod(numbers) - 1))
-    for some in _some(codes):
-        code = columns[0].of_systems(some)
-        for of in columns[1:]:
-            code = code * of.number + of.of_systems(some)
-        codes[some] = code
+        is_whole = column.dtype.kind in "iu" or all(
+            (column[some] == np.rint(column[some])).all() for some in _blocks(column))
+        if not is_whole or largest - least >= 2**53:
+            codes.append(column)
+            continue
+        digits = int(largest - least) + 1
+        if combinations * digits >= 2**63:
+            groups.append([])
+            combinations = 1
+        combinations *= digits
+        groups[-1].append((column, int(least), digits))
+    for group in groups:
+        packed = np.empty(group[0][0].shape, np.min_scalar_type(math.prod(digits for *_, digits in group) - 1))
+        for some in _blocks(packed):
+            code = np.zeros(packed[some].shape, dtype=np.int64)
+            for column, least, digits in group:
+                code = code * digits + (column[some].astype(np.int64) - least)
+            packed[some] = code
+        codes.append(packed)
     return codes
 
 
-def _some(column: NDArray[Any]) -> Iterator[slice]:
-    """The systems of a column [systems, units], as many at a time as memory is spared for."""
+def _blocks(column: NDArray[Any]) -> Iterator[slice]:
+    """Yield slices of the systems of a column [systems, units]."""
     step = max(1, _AT_ONCE // max(1, column.shape[1]))
-    return (slice(at, at + step) for at in range(0, len(column), step))
+    return (slice(start, start + step) for start in range(0, len(column), step))
 
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -126,12 +97,12 @@ class Settings:
 
     Attributes:
         alternative: `greater` means that A is better.
-        resamples: The number of random draws.
-        seed: The seed of the draws.
-        interval: The bootstrap's interval; `dual` excludes 0 just when the test is significant at 1 - confidence.
-        confidence: The confidence level of intervals.
+        resamples: Number of random draws.
+        seed: Seed of the draws.
+        interval: The bootstrap's interval; `dual` excludes 0 if and only if the test is significant at 1 - confidence.
+        confidence: Confidence level of intervals.
         execution: Threads, processes and memory, which change no number.
-        family: How many pairs share what exact p-values may cost; those for which its share is too little are drawn.
+        family: Number of pairs that share the time for exact p-values; p-values of expensive pairs are simulated.
     """
 
     alternative: Alternative = "two-sided"
@@ -150,7 +121,7 @@ FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": 
 
 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
-    """How extreme a difference is under the alternative: the larger, the stronger the evidence against the null."""
+    """Return the evidence of a difference against the null hypothesis: the larger, the stronger."""
     if alternative == "two-sided":
         return abs(difference)
     return difference if alternative == "greater" else -difference
@@ -164,23 +135,23 @@ def difference_range(score_range: Range) -> Range:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """The result of a test of one pair (A, B).
+    """Result of a test of one pair (A, B).
 
     Attributes:
-        difference: The difference of the scores, positive where A is better.
-        p_value: The p-value of the alternative; nan where the test is undefined.
-        log10_p: Its decimal logarithm, also where the p-value itself underflows.
+        difference: Difference of the scores, positive if A is better.
+        p_value: p-value of the alternative; nan if the test is undefined.
+        log10_p: Its decimal logarithm, also if the p-value itself underflows.
         method: How the p-value is computed.
-        n_units: The number of items or clusters.
-        n_discordant: The number of units whose statistics differ.
-        p_low, p_high: The 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
-        ci_low, ci_high: The interval of the difference.
-        resamples: The number of draws of a Monte-Carlo p-value; None for others.
-        statistic: The test statistic, without its sign, where it is customary to report it: |t|, |z|, chi-squared, the
-            smaller sum of ranks, the smaller U.
-        favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour
-            the system with the worse score.
-        messages: Why a value is nan, and other messages.
+        n_units: Number of items or clusters.
+        n_discordant: Number of units whose statistics differ.
+        p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
+        ci_low, ci_high: Confidence interval of the difference.
+        resamples: Number of draws of a Monte-Carlo p-value; None for others.
+        statistic: Test statistic without its sign, if it is customary to report it: |t|, |z|, chi-squared, the smaller
+            sum of ranks, the smaller U.
+        favours: 1 if the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour the
+            system with the worse score.
+        messages: The reasons for a nan, and warnings.
     """
 
     difference: float
@@ -201,14 +172,13 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The tail probability that a test computes for a pair; other attributes are those of `PairResult`.
+    """Tail probability of a pair; other attributes are those of `PairResult`.
 
     Attributes:
-        log_p: The natural logarithm of the p-value.
-        coins: Where the p-value counts outcomes of fair coins, their number: it is a multiple of 2^-`coins`. 0: it
-            does not.
-        p: The p-value itself, where it is known to the last digit; nan: it is exp(`log_p`).
-        favours: A number with the sign of the evidence; nan: that of the difference.
+        log_p: Natural logarithm of the p-value.
+        coins: Number of fair coins of which the p-value counts outcomes, a multiple of 2^-`coins`; 0 for others.
+        p: The p-value itself if it is exact to the last digit; nan stands for exp(`log_p`).
+        favours: A number with the sign of the evidence; nan stands for the difference.
     """
 
     log_p: float
@@ -239,11 +209,11 @@ class Observed:
         """Observe pairs of a matrix that is by unit."""
         a, b = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
         scores = matrix.observed
-        return ObservedPairs(matrix, a, b, matrix.difference(scores[a], scores[b]), discordant(matrix, a, b))
+        return ObservedPairs(matrix, a, b, matrix.difference(scores[a], scores[b]), count_discordant(matrix, a, b))
 
     @property
     def is_mean(self) -> bool:
-        """Whether the scores of the pair are means of unit scores, whatever other systems' are."""
+        """True if the scores of this pair are means of unit scores, whatever other systems' are."""
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
@@ -259,13 +229,13 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class ObservedPairs(Sequence[Observed]):
-    """Pairs as observed in all units of a matrix, as columns: one becomes an `Observed` only where it is asked for.
+    """Pairs as observed in all units of a matrix, as columns; indexing by a number makes an `Observed`.
 
     Attributes:
         matrix: The matrix, which is by unit.
-        a, b: The first and the second systems, [pairs].
-        difference: The differences of their scores, [pairs].
-        n_discordant: The numbers of units whose statistics differ, [pairs].
+        a, b: First and second systems, [pairs].
+        difference: Differences of their scores, [pairs].
+        n_discordant: Numbers of units whose statistics differ, [pairs].
     """
 
     matrix: Matrix
@@ -283,7 +253,7 @@ class ObservedPairs(Sequence[Observed]):
     @overload
     def __getitem__(self, at: slice | NDArray[Any]) -> ObservedPairs: ...
     def __getitem__(self, at: int | slice | NDArray[Any]) -> Observed | ObservedPairs:
-        """One pair, or those at a slice, at places, or where a mask is true."""
+        """Return one pair, or the pairs of a slice, of an array of indices or of a mask."""
         if isinstance(at, slice | np.ndarray):
             return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
         pair = int(self.a[at]), int(self.b[at])
@@ -291,7 +261,7 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def alone(self) -> ObservedPairs:
-        """The same pairs in a matrix of no other systems."""
+        """The same pairs in a matrix without other systems."""
         systems, places = np.unique(np.stack([self.a, self.b]), return_inverse=True)
         if len(systems) == self.matrix.statistics.shape[1]:
             return self
@@ -300,7 +270,7 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def n_units(self) -> Ints:
-        """The number of units of each pair; of answers only those that one of its two systems gives."""
+        """Number of units of each pair; of answers only those that one of its two systems gives."""
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
         both = count_shared(self.matrix.statistics[:, :, 1] != 0)
@@ -309,20 +279,20 @@ class ObservedPairs(Sequence[Observed]):
 
 Places = slice | NDArray[Any]  # also a mask
 
-NOT_DRAWN = -1  # in the place of the number of draws
-# others are float64
+# columns that are not float64
 _TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "messages": np.int32, "coins": np.int64}
+NOT_DRAWN = -1  # instead of the number of draws
 _COUNTED = 1000  # coins up to which 2^-coins does not underflow
 
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Columns of one length, [pairs] each, some of which are numbers of names.
+    """Columns of one length, [pairs] each.
 
     Attributes:
-        method: The places of the methods in `METHODS`.
-        resamples: The numbers of draws; -1 where there are none.
-        messages: The places of the messages in `different`.
+        method: Indices of the methods in `METHODS`.
+        resamples: Numbers of draws; -1 if nothing was drawn.
+        messages: Indices of the messages in `different`.
         different: The different messages, of which the first is empty.
     """
 
@@ -340,24 +310,24 @@ class _Columns:
         """The number of pairs."""
         return len(self.method)
 
-    def at(self, places: Places) -> Self:
-        """The columns of some pairs: at a slice, at places, or where a mask is true."""
+    def select(self, places: Places) -> Self:
+        """Return the columns of the pairs of a slice, of an array of indices or of a mask."""
         chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
         return replace(self, **chosen)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns by name."""
+        """Return the columns by name."""
         return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
-        """The values of one pair, with its names."""
+        """Return the values of one pair, with its method and note as text."""
         values = {name: column[n].item() for name, column in self.columns().items()}
         values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan, equal to itself
         return values | {"method": METHODS[values["method"]], "messages": self.different[values["messages"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
     def with_message(self, where: Flags, message: Message) -> Self:
-        """Return the same with a message, before the others, for the pairs of a mask."""
+        """Return a copy with a message, before existing ones, for the pairs of a mask."""
         changed = np.unique(self.messages[where])
         different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]
         numbers = self.messages.copy()
@@ -367,7 +337,7 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class Tails(_Columns):
-    """The tails of many pairs; attributes are those of `Tail`."""
+    """Tails of many pairs; attributes are those of `Tail`."""
 
     log_p: Floats
     p: Floats
@@ -387,16 +357,16 @@ class Tails(_Columns):
         return cls(**columns, different=tuple(different))
 
     @classmethod
-    def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
+    def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
              **columns: ArrayLike) -> Tails:
-        """Tails that all came about in one way.
+        """Make tails of one method.
 
         Args:
-            log_p: [pairs].
-            method: Of all of them.
-            resamples: The number of draws.
-            messages: Of all of them.
-            columns: Other attributes, of each or of all.
+            log_p: Natural logarithms of the p-values, [pairs].
+            method: Method of all pairs.
+            resamples: Number of draws.
+            messages: Messages of all pairs.
+            columns: Other attributes, one value or [pairs].
         """
         usual = {of.name: math.nan for of in fields(cls)} | {
             "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
@@ -407,10 +377,10 @@ class Tails(_Columns):
         return cls(**full, different=(NO_MESSAGES, messages) if messages else (NO_MESSAGES,))
 
     @classmethod
-    def joined(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
-        """The tails of `n` pairs from those of parts, each with the places that its tails have."""
+    def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
+        """Join parts into the tails of `n` pairs; each part comes with the indices of its pairs."""
         different = {NO_MESSAGES: 0}
-        columns = {name: column.copy() for name, column in cls.made(np.full(n, math.nan), "exact").columns().items()}
+        columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
             numbers = np.array([different.setdefault(some, len(different)) for some in tails.different], dtype=np.int32)
             for name, column in tails.columns().items():
@@ -418,9 +388,9 @@ class Tails(_Columns):
         return cls(**columns, different=tuple(different))
 
     def probabilities(self) -> tuple[Floats, Floats]:
-        """The p-values and their decimal logarithms.
+        """Return the p-values and their decimal logarithms.
 
-        Where a p-value counts outcomes of coins it is a whole number of these, so its last digits can be put right.
+        A p-value that counts outcomes of coins is a whole number of these, so its last digits can be corrected.
         """
         p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
         log10_p = self.log_p / math.log(10)
@@ -434,10 +404,7 @@ class Tails(_Columns):
 
 @dataclass(frozen=True, eq=False)
 class PairResults(_Columns, Sequence[PairResult]):
-    """The results of many pairs as columns; attributes are those of `PairResult`.
-
-    Two are equal where all values are, nan and nan among them.
-    """
+    """Results of many pairs as columns; attributes are those of `PairResult`. nan equals nan."""
 
     difference: Floats
     p_value: Floats
@@ -447,8 +414,8 @@ class PairResults(_Columns, Sequence[PairResult]):
     favours: NDArray[np.int8]
 
     @classmethod
-    def made(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
-        """The results of pairs as observed, whose tails are in their order."""
+    def make(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
+        """Make the results of observed pairs from their tails, in the same order."""
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
@@ -466,11 +433,10 @@ class PairResults(_Columns, Sequence[PairResult]):
     @overload
     def __getitem__(self, at: Places) -> PairResults: ...
     def __getitem__(self, at: int | Places) -> PairResult | PairResults:
-        """One result, or the columns of some."""
-        return self.at(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
+        """Return one result, or the columns of some."""
+        return self.select(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
 
     def __eq__(self, other: object) -> bool:
-        """Whether all values are equal."""
         if not isinstance(other, PairResults) or len(self) != len(other):
             return False
         ours, theirs = ([one.different[n] for n in one.messages.tolist()] for one in (self, other))

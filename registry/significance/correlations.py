@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.arrays import ROUNDING, Flags, Floats, Ints
+from registry.arrays import ROUNDING, Floats, Ints
 from registry.families import decimal_places
 from registry.messages import Message
 from registry.significance.base import Pair, Settings
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.draws import BLOCK, blocks, resampled_counts, swaps
+from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, swaps
 from registry.significance.units import midranks
 
 ROWS = 512  # items that are compared with all others at once
@@ -41,7 +41,7 @@ def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     bits = (53 - math.ceil(math.log2(max(2.0, float(total.max(initial=0)))))) // 2
     sides = [[(piece, held @ piece) for piece in _pieces(side, bits)] for side in (_columns(x), y[:, None])]
 
-    def common(first: int, second: int) -> Floats:  # each term is exactly 0 where p or q is the same in all draws
+    def common(first: int, second: int) -> Floats:  # each term is exactly 0 if p or q is the same in all draws
         return np.asarray(sum(total * (held @ (p * q)) - sum_p * sum_q
                               for p, sum_p in sides[first] for q, sum_q in sides[second]))
 
@@ -110,37 +110,37 @@ class Groups:
 
 
 def sizes(through: Floats) -> Floats:
-    """The weight of each group, [draws, groups]."""
+    """Return the weight of each group, [draws, groups]."""
     found = through.copy()
     found[:, 1:] -= through[:, :-1]
     return found
 
 
 def imbalances(through: Floats) -> Floats:
-    """How many more items are below each group than above it: twice its midrank's distance from the mean rank."""
+    """Count items below each group minus items above it: twice its midrank's distance from the mean rank."""
     found = through - through[:, -1:]
     found[:, 1:] += through[:, :-1]
     return np.asarray(found)
 
 
 def rank_spread(groups: Floats) -> Floats:
-    """The sum of the squares of all items' imbalances: (n^3 - the sum of t^3) / 3, for groups of t items."""
+    """Sum the squares of all items' imbalances: (n^3 - the sum of t^3) / 3, for groups of t items."""
     return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
 
 
 def untied(groups: Floats) -> Floats:
-    """Twice the number of pairs of items that are not of one group: n^2 - the sum of t^2, for groups of t items."""
+    """Count pairs of items in different groups, times two: n^2 - the sum of t^2, for groups of t items."""
     return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
 
 
 def signs(first: Floats, second: Floats, at: int) -> NDArray[np.int8]:
-    """The signs of first[i] - second[j], for `ROWS` items i from `at` and all items j from there."""
+    """Return the signs of first[i] - second[j], for `ROWS` items i from `at` and all items j from there."""
     i, j = first[at:at + ROWS, None], second[None, at:]
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
 def form(rows: NDArray[np.int8], held: NDArray[Any], at: int) -> Floats:
-    """The quadratic form of each draw's `held` [draws, items] with the rows from `at` of a triangular matrix.
+    """Return the quadratic form of each draw's `held` [draws, items] with rows from `at` of a triangular matrix.
 
     Only its last sum can be too large for single precision.
     """
@@ -149,7 +149,7 @@ def form(rows: NDArray[np.int8], held: NDArray[Any], at: int) -> Floats:
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
-    """A covariance over the geometric mean of two sums of squares, up to a factor; nan where one is 0."""
+    """Return a covariance over the geometric mean of two sums of squares, up to a factor; nan if one is 0."""
     under = first * second
     scores = np.divide(common, np.sqrt(under), out=np.full(common.shape, np.nan), where=under > 0)
     return np.asarray(np.clip(scores, -1, 1))
@@ -161,7 +161,7 @@ def dot(first: Floats, second: Floats) -> Floats:
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Each column's distances from its median, in units of its own, as two pieces a 2^bits and b.
+    """Split each column's distances from its median, in units of its own, into two pieces a 2^bits and b.
 
     Both a and b are whole numbers of 2^bits at most.
     """
@@ -186,7 +186,7 @@ _NOTHING = 1e-12  # the share of a sum of squares that is rounding, where a spre
 def z_scores(values: Floats) -> Floats:
     """Standardize values [items] to a mean of 0 and a standard deviation of 1; nan where all are equal.
 
-    Decimals are taken as whole numbers of their last digit, so that percentages and shares give the same.
+    Decimals become whole numbers of their last digit, so that percentages and shares give the same result.
     """
     places = decimal_places(values)
     plain = values if places is None else np.rint(values * 10.0**places)
@@ -194,7 +194,7 @@ def z_scores(values: Floats) -> Floats:
     return np.asarray((plain - plain.mean()) / (deviation or np.nan))
 
 
-def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
 
     `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
@@ -215,19 +215,7 @@ def swapped_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
     return scores
 
 
-def _held(both: Groups, swaps: Bits) -> tuple[Bits, Floats]:
-    """The items that A holds, [draws, 2 items], and their number up to and with each group, [draws, groups]."""
-    held = np.concatenate([1 - swaps, swaps], axis=1)
-    return held, both.through(held)
-
-
-def _sizes(both: Groups, through: Floats) -> tuple[Floats, Floats]:
-    """The numbers of items of each group that A and that B holds, [draws, groups] each."""
-    of_a = sizes(through)
-    return of_a, np.diff(both.ends, prepend=-1) - of_a
-
-
-def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Spearman's rho after swaps of ranks.
 
     `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
@@ -244,17 +232,19 @@ def swapped_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
-        held, through = _held(both, swaps)
+        held = np.concatenate([1 - swaps, swaps], axis=1)
+        through = both.through(held)
         of_a = dot(both.by_item(imbalances(through)), deviations * held)
-        of_b = of_a - 2 * (_stays(swaps) @ odd)
-        sizes_a, sizes_b = _sizes(both, through)
+        of_b = of_a - 2 * ((1 - 2 * swaps.astype(np.float32)) @ odd)
+        sizes_a = sizes(through)
+        sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient(of_a, rank_spread(sizes_a), sum_of_squares),
                 quotient(of_b, rank_spread(sizes_b), sum_of_squares))
 
     return scores
 
 
-def swapped_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
+def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
     """Kendall's tau-b after swaps of ranks.
 
     What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
@@ -272,19 +262,15 @@ def swapped_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
     both, spread = Groups.of(np.concatenate([a, b])), untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
-        stays = _stays(swaps)
+        stays = 1 - 2 * swaps.astype(np.float32)
         even_part = constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(even))
         odd_part = stays @ odd
-        sizes_a, sizes_b = _sizes(both, _held(both, swaps)[1])
+        sizes_a = sizes(both.through(np.concatenate([1 - swaps, swaps], axis=1)))
+        sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient((even_part + odd_part) / 2, untied(sizes_a), spread),
                 quotient((even_part - odd_part) / 2, untied(sizes_b), spread))
 
     return scores
-
-
-def _stays(swaps: Bits) -> NDArray[np.float32]:
-    """1 for an item that stays, -1 for one that is swapped."""
-    return 1 - 2 * swaps.astype(np.float32)
 
 
 Used = TypeVar("Used")
@@ -311,9 +297,9 @@ class Coefficient:
     swapped: Callable[[Floats, Floats, Floats], Swapped]
 
 
-PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swapped_pearson)
-SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swapped_spearman)
-KENDALL = Coefficient("kendall", weighted_kendall, midranks, swapped_kendall)
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swap_pearson)
+SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swap_spearman)
+KENDALL = Coefficient("kendall", weighted_kendall, midranks, swap_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
@@ -332,17 +318,17 @@ class PairMatrix(Matrix):
 
     @property
     def x(self) -> Floats:
-        """The predictions, [items, systems]."""
+        """Predictions, [items, systems]."""
         return self.statistics[:, :, 0]
 
     @property
     def y(self) -> Floats:
-        """The gold values, [items]."""
+        """Gold values, [items]."""
         return self.statistics[:, 0, 1]
 
     @property
     def by_unit(self) -> PairMatrix:
-        """The same matrix, whose items know their units."""
+        """The same matrix: `units` assigns its items to units."""
         return self
 
     def scores(self) -> Floats:
@@ -361,39 +347,42 @@ class PairMatrix(Matrix):
             self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
             for at in range(0, len(units), BLOCK)])
 
-    def standardized(self, pair: Pair) -> tuple[Floats, Floats]:
-        """The standardized predictions of two systems, [items] each."""
+    def standardize(self, pair: Pair) -> tuple[Floats, Floats]:
+        """Return the standardized predictions of two systems, [items] each."""
         a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
         return a, b
+
+    def prepare_swaps(self, pair: Pair) -> Swapped:
+        """Return the function from swaps of a pair's standardized predictions to the scores of both."""
+        return self.coefficient.swapped(*self.standardize(pair), self.y)
 
     def by_item(self, of_units: OfUnits) -> OfUnits:
         """Give each item the value of its unit: from [draws, units] to [draws, items]."""
         return of_units if self.units is None else of_units[:, self.units]
 
 
-def resampled_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in resamples of the units, within strata: those of `draws.resampled_sums`.
+def resample_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
+    """Score every system in resamples of the units, within strata; the draws are those of `sum_resamples`.
 
     Yields:
         Scores [draws, systems], block by block in their order.
     """
-    return settings.execution.map(partial(_resampled_block, matrix, settings.seed), blocks(settings.resamples))
+    return settings.execution.map(partial(_score_block, matrix, settings.seed), blocks(settings.resamples))
 
 
-def _resampled_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
-    counts = resampled_counts(matrix.unit_strata, matrix.n_units, seed, numbered)
-    return matrix.weighted(counts.astype(np.float64))
+def _score_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Floats:
+    return matrix.weighted(draw_counts(matrix.unit_strata, matrix.n_units, seed, numbered).astype(np.float64))
 
 
-def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
+def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` takes.
+    """Swap the standardized predictions of each pair in the units that `sum_swaps` draws.
 
     Args:
-        matrix: The matrix of all systems.
+        matrix: Matrix of all systems.
         pairs: Pairs, each of which swaps its own two systems.
-        settings: The number of draws, the seed of their streams, and who works on them.
-        use: A function of the differences [draws, pairs] of some draws, positive where the first system is better.
+        settings: Number of draws, seed of their streams, and workers.
+        use: A function of the differences [draws, pairs] of some draws, positive if the first system is better.
 
     Yields:
         The results of `use` in the order of the draws.
@@ -403,9 +392,9 @@ def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Set
     return settings.execution.map(swapped, list(_parts(settings.resamples, _TOGETHER)))
 
 
-def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
-    """The differences of a pair after all ways to swap it in the units of `differing_units`."""
-    scores, differ = _prepared(matrix, pair), differing_units(matrix, pair)
+def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
+    """Return the differences of a pair after all ways to swap it in the units of `find_differing_units`."""
+    scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     found = []
     for draws in _parts(2**len(differ), BLOCK):
         taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
@@ -414,14 +403,14 @@ def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
     return np.concatenate(found)
 
 
-def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
-    """The observed difference of a pair, computed like the swapped ones."""
-    return float(_differences(matrix, _prepared(matrix, pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
+def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
+    """Return the observed difference of a pair, computed like the swapped ones."""
+    return float(_differences(matrix, matrix.prepare_swaps(pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
 
-def differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
-    """The units in which two systems' standardized predictions differ by more than rounding."""
-    a, b = matrix.standardized(pair)
+def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
+    """Return the units in which two systems' standardized predictions differ by more than rounding."""
+    a, b = matrix.standardize(pair)
     items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
     return items if matrix.units is None else np.unique(matrix.units[items])
 
@@ -430,7 +419,7 @@ def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: C
                     draws: range) -> Used:
     differences = np.empty((len(draws), len(pairs)))
     for n, pair in enumerate(pairs):
-        scores = _prepared(matrix, pair)
+        scores = matrix.prepare_swaps(pair)
         for some in _parts(len(draws), BLOCK):
             block = draws[some.start] // BLOCK
             drawn = np.concatenate([bits for _, bits in swaps(matrix.n_units, block, seed)])
@@ -438,13 +427,8 @@ def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: C
     return use(differences)
 
 
-def _prepared(matrix: PairMatrix, pair: Pair) -> Swapped:
-    """The scores of a pair, prepared for swaps."""
-    return matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y)
-
-
 def _differences(matrix: PairMatrix, scores: Swapped, taken: Bits) -> Floats:
-    """The differences [draws] of a pair after swaps of the units that are `taken` [draws, units]."""
+    """Return the differences [draws] of a pair after swaps of the `taken` units [draws, units]."""
     some = max(1, _CELLS // (2 * len(matrix.statistics)))
     return np.concatenate([
         matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(taken[at:at + some]))))
@@ -452,31 +436,32 @@ def _differences(matrix: PairMatrix, scores: Swapped, taken: Bits) -> Floats:
 
 
 def _parts(draws: int, most: int) -> Iterator[range]:
-    """The numbers of the draws, some at a time."""
-    for at in range(0, draws, most):
-        yield range(at, min(at + most, draws))
+    return (range(start, min(start + most, draws)) for start in range(0, draws, most))
 
 
-_ALIKE = 0.5  # correlations of predictions above which few items are told apart in more than 6 % at 5 %
-_FEW = 20  # units below which that is so of Pearson's r
-_PLACES = 10.0  # items times sqrt(1 - r), about how many places an item moves by, below which ranks are
-_MANY = 2000  # items of which only nearly the same ranks would be told of
+_ALIKE = 0.5  # correlations of predictions above which a test of few items rejects in more than 6 % at 5 %
+_FEW = 20  # units below which Pearson's r does
+_PLACES = 10.0  # items times sqrt(1 - r), about the number of ranks by which an item moves, below which ranks do
+_MANY = 2000  # items above which only nearly equal ranks would be flagged
 
 
-def alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """The pairs whose predictions correlate with each other too highly for their number of items."""
+
+def find_alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
+    """Flag pairs whose predictions correlate with each other too highly for their number of items.
+
+    Each system's predictions are standardized by the test set itself, and swapped only then. A swap brings values on
+    the scale of the other system's sample. As much as the scales and ranks of the two samples differ by chance, systems
+    are not exchangeable, which matters if they hardly differ otherwise. Pearson's r needs few items; ranks are whole
+    numbers in addition, which swaps tie if two systems order items in nearly the same way (docs/limits.md).
+    """
     matrix, a, b = pairs
-    if isinstance(matrix, PairMatrix) and (
+    if not isinstance(matrix, PairMatrix) or not (
             matrix.n_units < _FEW if matrix.coefficient is PEARSON else len(matrix.x) <= _MANY):
-        yield PairWarning(_are_alike(matrix, a, b), Message("similar-predictions"))
-
-
-def _are_alike(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:
-    """Where two systems' standardized predictions are alike, and yet not the same, [pairs]."""
-    standard = np.stack([matrix.coefficient.standardized(of) for of in matrix.x.T])
+        return
+    standardized = np.stack([matrix.coefficient.standardized(column) for column in matrix.x.T])
     with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.asarray(np.corrcoef(standard))[a, b]
-        alike = (r > _ALIKE) & (r < 1 - math.sqrt(ROUNDING))
+        r = np.asarray(np.corrcoef(standardized))[a, b]
+        flags = (r > _ALIKE) & (r < 1 - math.sqrt(ROUNDING))
         if matrix.coefficient is not PEARSON:
-            alike &= len(matrix.x) * np.sqrt(np.maximum(0, 1 - r)) < _PLACES
-    return np.asarray(alike)
+            flags &= len(matrix.x) * np.sqrt(np.maximum(0, 1 - r)) < _PLACES
+    yield PairWarning(np.asarray(flags), Message("similar-predictions"))

@@ -20,7 +20,7 @@ from registry.messages import Message
 from registry.significance.base import Alternative
 from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.scores import runs_refusal
-from registry.significance.units import linearized
+from registry.significance.units import linearize
 
 OWN = "run"  # the factor whose levels are each system's own; other factors cross the systems
 _SMALLEST_LOG_P = -690.0  # smaller p-values are reported as this one
@@ -232,7 +232,7 @@ def _is_complete(of_system: tuple[dict[str, str], ...]) -> bool:
 def _table(matrix: Matrix, runs: Floats) -> Floats:
     if matrix.quotient is not None:
         parts = replace(matrix, statistics=runs, runs=None, resampled=None).parts
-        return np.asarray(matrix.scale * linearized(*parts, np.mean))
+        return np.asarray(matrix.scale * linearize(*parts, np.mean))
     n_units, n_runs, _ = runs.shape
     sums = runs.sum(axis=0).mean(axis=0)
     without = np.stack([additive(matrix).score(sums - of_run / n_runs) for of_run in np.moveaxis(runs, 1, 0)], axis=1)

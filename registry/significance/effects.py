@@ -31,7 +31,7 @@ from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
 from registry.significance.resampling.exceedances import dual_rank, monte_carlo_tail, tolerance
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints
@@ -220,7 +220,7 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
 
 def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence:
     resamples, d = settings.resamples, o.difference
-    a, b = (resampled_scores(o.matrix, settings)[:, system] for system in o.pair)
+    a, b = (score_resamples(o.matrix, settings)[:, system] for system in o.pair)
     moved = o.matrix.difference(a, b) - d
     moved.sort()  # undefined ones come last
     n_undefined = int(np.count_nonzero(np.isnan(moved)))

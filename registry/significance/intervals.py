@@ -28,62 +28,18 @@ from registry.significance.crossed import cross_runs, explain_crossing_refusal, 
 from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
-from registry.significance.units import linearized
+from registry.significance.units import linearize
 
-_MULTIPLIED = 2**22  # influences that are looked at together
-_NEAR = 1e-4  # of the sum of two variances: a difference that varies less has lost digits to what it is taken from
-
-
-def influences(matrix: Matrix) -> Floats:
-    """Give the influence of every unit on every system's score, [units, systems].
-
-    Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,
-    over the number of units, where it is that of the units. For any other score it is the jackknife's, F less the score
-    without the unit, centred, times (n - 1) / n. Either way influences add up to 0, and n / (n - 1) times the sum of
-    the squares of those of n units estimates the variance of the score, and of their differences that of the difference
-    of two scores on the same units (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
-
-    Args:
-        matrix: By unit. A score that is undefined, also without one unit, gives nan.
-    """
-    if matrix.quotient is None:
-        moved = -matrix.jackknife()
-        moved -= moved.mean(axis=0)
-        return moved * ((matrix.n_units - 1) / max(matrix.n_units, 1))
-    return np.asarray(matrix.scale * linearized(*matrix.parts, partial(np.sum, axis=0)))
-
-
-def standard_errors(influence: Floats) -> Floats:
-    """Give the standard error of a score, or of a difference of scores, from influences [units, ...]."""
-    n = len(influence)
-    if n < 2:
-        return np.full(influence.shape[1:], np.nan)
-    return np.asarray(np.sqrt(n / (n - 1) * np.einsum("u...,u...->...", influence, influence)))
-
-
-def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
-    """Give the standard errors of the differences of systems `a` and `b` from influences [systems, units], [pairs].
-
-    Those of all come from one product of the systems, unless too many digits cancel.
-    """
-    systems, places = np.unique(np.stack([a, b]), return_inverse=True)
-    n = influence.shape[1]
-    products, some = np.zeros((len(systems),) * 2), max(1, _MULTIPLIED // len(systems))
-    for at in range(0, n, some):
-        moved = influence[systems, at:at + some]
-        products += moved @ moved.T
-    one, other = places.reshape(2, -1)
-    both = products[one, one] + products[other, other]
-    squares = both - 2 * products[one, other]
-    found = np.asarray(np.sqrt(n / (n - 1) * np.maximum(squares, 0)))
-    near, some = np.flatnonzero(squares <= _NEAR * both), max(1, _MULTIPLIED // n)
-    for at in range(0, len(near), some):
-        chosen = near[at:at + some]
-        found[chosen] = standard_errors((influence[a[chosen]] - influence[b[chosen]]).T)
-    return found
-
-
+_NEAR = 1e-4  # of the sum of two variances: a smaller variance of the difference has lost digits
 _DIGITS = 6  # of an interval's width: other systems can change the last bits of sums
+_LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all: below both, errors are too small
+_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
+_FEW_TRIALS = 15  # of a rare class: MCC with 3 of 300 positives (7.9 trials) covers in 88 %, with 6 (20) in 95 %
+_GROUPS = 500  # groups of units for the jackknife of a correlation: the jackknife by unit would take n^2
+_TOGETHER = 2**22  # statistics or influences that are multiplied at once
+_ROUNDING = 1e-12  # relative error of a score: a score this near to a bound, or to another score, equals it
+
+Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]
 
 
 class Ends(NamedTuple):
@@ -164,11 +120,11 @@ def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
             it counts as 0 if A or B has none.
     """
     with np.errstate(divide="ignore", invalid="ignore"):  # 2 (1 - r), with all digits if the systems hardly differ
-        count_unshared = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
-    count_unshared = np.clip(np.where((a.errors > 0) & (b.errors > 0), count_unshared, 2.0), 0, 4)
+        twice_distance = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
+    twice_distance = np.clip(np.where((a.errors > 0) & (b.errors > 0), twice_distance, 2.0), 0, 4)
 
     def reach(one: Floats, other: Floats) -> Floats:
-        return np.asarray(np.sqrt((one - other)**2 + count_unshared * one * other))
+        return np.asarray(np.sqrt((one - other)**2 + twice_distance * one * other))
 
     difference = a.scores - b.scores
     return Ends(difference - reach(a.scores - a.ends.low, b.ends.high - b.scores),
@@ -186,18 +142,62 @@ def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-ma
     return Ends(*(np.where(is_defined, np.clip(end, *bounds), np.nan) for end in rounded))
 
 
-_LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all: below both, errors are too small
-_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
-_FEW_TRIALS = 15  # as many as a rare class leaves: MCC with 3 of 300 positives (7.9) covers in 88 %, with 6 (20) in 95
+def influences(matrix: Matrix) -> Floats:
+    """Give the influence of every unit on every system's score, [units, systems].
+
+    Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,
+    over the number of units, where it is that of the units. For any other score it is the jackknife's, F less the score
+    without the unit, centred, times (n - 1) / n. Either way influences add up to 0, and n / (n - 1) times the sum of
+    the squares of those of n units estimates the variance of the score, and of their differences that of the difference
+    of two scores on the same units (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
+
+    Args:
+        matrix: By unit. A score that is undefined, also without one unit, gives nan.
+    """
+    if matrix.quotient is None:
+        moved = -matrix.jackknife()
+        moved -= moved.mean(axis=0)
+        return moved * ((matrix.n_units - 1) / max(matrix.n_units, 1))
+    return np.asarray(matrix.scale * linearize(*matrix.parts, partial(np.sum, axis=0)))
+
+
+def standard_errors(influence: Floats) -> Floats:
+    """Give the standard error of a score, or of a difference of scores, from influences [units, ...]."""
+    n = len(influence)
+    if n < 2:
+        return np.full(influence.shape[1:], np.nan)
+    return np.asarray(np.sqrt(n / (n - 1) * np.einsum("u...,u...->...", influence, influence)))
+
+
+def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
+    """Give the standard errors of the differences of systems `a` and `b` from influences [systems, units], [pairs].
+
+    Those of all come from one product of the systems, unless too many digits cancel.
+    """
+    systems, places = np.unique(np.stack([a, b]), return_inverse=True)
+    n = influence.shape[1]
+    products, some = np.zeros((len(systems),) * 2), max(1, _TOGETHER // len(systems))
+    for at in range(0, n, some):
+        moved = influence[systems, at:at + some]
+        products += moved @ moved.T
+    one, other = places.reshape(2, -1)
+    both = products[one, one] + products[other, other]
+    squares = both - 2 * products[one, other]
+    found = np.asarray(np.sqrt(n / (n - 1) * np.maximum(squares, 0)))
+    near, some = np.flatnonzero(squares <= _NEAR * both), max(1, _TOGETHER // n)
+    for at in range(0, len(near), some):
+        chosen = near[at:at + some]
+        found[chosen] = standard_errors((influence[a[chosen]] - influence[b[chosen]]).T)
+    return found
 
 
 def has_few_sources(influence: Floats) -> Flags:
     """Flag the scores whose error a few of many units make up, [systems].
 
-    Args:
-        influence: Of the units on the scores, [systems, units].
-
     Fourth moments give the degrees of freedom of the error (Satterthwaite 1946), as of a normal sample of that size.
+
+    Args:
+        influence: Influences of the units on the scores, [systems, units].
     """
     n = influence.shape[1]
     squares = np.einsum("su,su->s", influence, influence)
@@ -205,51 +205,6 @@ def has_few_sources(influence: Floats) -> Flags:
         fourth = np.einsum("su,su,su,su->s", influence, influence, influence, influence)
         degrees = 2 / (fourth / squares**2 - 1 / n)
     return np.asarray(degrees < min(_FEW_DEGREES, n * _FEW_OF_MANY))
-
-
-def is_too_skewed(influence: Floats) -> Flags:
-    """Flag the scores whose Student's intervals cover in less than 93 % by their skewness, [systems].
-
-    At 95 % skewness adds 2 points to the errors there (Hall 1992, section 2.6).
-    """
-    squares, cubes = _moments(influence)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(cubes**2 / squares**3 > 2 * TOO_SKEWED)
-
-
-def is_too_skewed_above_bound(influence: Floats, distances: Floats) -> Flags:
-    """Flag the scores that are more skewed than their interval supposes, [systems].
-
-    The interval supposes a variance proportional to the distance from the bound, and so the skewness of a Poisson
-    count: squares^2 / distance is its third cumulant.
-
-    Args:
-        influence: Of the units on the distances, [systems, units].
-        distances: Of the scores from the bound, [systems].
-    """
-    squares, cubes = _moments(influence)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((cubes - squares**2 / distances)**2 / squares**3 > TOO_SKEWED)
-
-
-def has_rare_class(matrix: Matrix, sizes: Floats) -> Flags:
-    """Flag the scores corrected for chance that a class of a few units leaves unknown, [systems].
-
-    Args:
-        matrix: By unit, of counts of classes.
-        sizes: `class_sizes` of the matrix.
-    """
-    return np.asarray((sizes < _FEW_TRIALS) & (matrix.classes == "chance-corrected"))
-
-
-def few_even_units(matrix: Matrix) -> float | None:
-    """Return how many units of equal weight give as much information, if these are too few; else None."""
-    even = even_units(matrix)
-    return even if even < _LEAST_EVEN and even < _UNEVEN * matrix.n_units else None
-
-
-def _moments(influence: Floats) -> tuple[Floats, Floats]:
-    return (np.einsum("su,su->s", influence, influence), np.einsum("su,su,su->s", influence, influence, influence))
 
 
 def class_sizes(matrix: Matrix) -> Floats:
@@ -283,7 +238,7 @@ def error_free_sizes(matrix: Matrix) -> Floats:
 
 
 def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
-    """Say why a matrix, as `over_items` gives it, has no intervals in closed form, or None where it has."""
+    """Return why a matrix, as `group_by_item` returns it, has no closed-form intervals; None if it has."""
     if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
     if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
@@ -292,11 +247,6 @@ def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
         return Message("strata-need-resamples")
     if matrix.judged is not None:
         return Message("judged-differences")
-    return _outside(matrix)
-
-
-def _outside(matrix: Matrix) -> Message | None:
-    """Name a score outside of the metric's range; None if all are within."""
     low, high = matrix.score_range
     slack = 1e-9 * max((1.0, *(abs(bound) for bound in (low, high) if math.isfinite(bound))))
     outside = matrix.observed[(matrix.observed < low - slack) | (matrix.observed > high + slack)]
@@ -306,22 +256,15 @@ def _outside(matrix: Matrix) -> Message | None:
                                      "high": high if math.isfinite(high) else None})
 
 
-Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]
-
-_GROUPS = 500  # of units, without each of which a correlation is computed: its jackknife by unit would take n^2
-_TOGETHER = 2**22  # statistics whose influences are computed at once
-_ROUNDING = 1e-12  # relative error of a score: it equals the bound, or another score, if it is that near
-
-
 @dataclass(frozen=True, eq=False)
 class ClosedForm:
-    """The intervals of a matrix; `refusal` has no objection.
+    """The intervals of a matrix that `refusal` accepts.
 
     Attributes:
-        matrix: By unit, as `over_items` gives it.
-        confidence: Of the intervals.
-        over: Where runs are random, what conclusions hold for, as `crossed` calls it.
-        execution: How much memory may be taken.
+        matrix: By unit, as `group_by_item` returns it.
+        confidence: Confidence level of the intervals.
+        over: If runs are random, the population of conclusions, as in `crossed`.
+        execution: Limits the memory.
     """
 
     matrix: Matrix
@@ -330,40 +273,44 @@ class ClosedForm:
     execution: Execution = field(default=Execution())
 
     def scores(self) -> Ends:
-        """Intervals of the scores, [systems]."""
+        """Return intervals of the scores, [systems]."""
         return round_ends(self._scores, ~np.isnan(self._scores.low), self.matrix.score_range)
 
     def differences(self, a: Ints, b: Ints) -> Ends:
-        """Intervals of the differences between systems `a` and `b`, [pairs], positive where A is better."""
+        """Return intervals of the differences between systems `a` and `b`, [pairs], positive if A is better."""
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
         bounds = difference_range(self.matrix.score_range)
         if self.matrix.runs is not None:
-            far = self._crossed(list(zip(a.tolist(), b.tolist(), strict=True)))
+            far = self._crossed_reach(list(zip(a.tolist(), b.tolist(), strict=True)))
             return round_ends((difference - far, difference + far), far > 0, bounds)
         binary = self.are_counted(a, b)
         low, high = np.full((2, len(a)), np.nan)
         if binary.any():
-            n_discordant = np.add(*count_unshared(self._both_right, a[binary], b[binary]))
-            ends = bonett_price(difference[binary], n_discordant, self.matrix.n_units, self.quantile)
-            low[binary], high[binary] = ends
+            if self._right_or_wrong.all() and self.matrix.both_higher is not None:
+                both_right = self.matrix.both_higher
+            else:
+                both_right = count_shared(np.concatenate([over != 0 for over, _ in self.matrix.parts_by_block()]))
+            n_discordant = np.add(*count_unshared(both_right, a[binary], b[binary]))
+            low[binary], high[binary] = bonett_price(
+                difference[binary], n_discordant, self.matrix.n_units, self.quantile)
         if not binary.all():
             low[~binary], high[~binary] = self._by_errors(a[~binary], b[~binary], difference[~binary])
         return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
-        """Of which pairs the interval follows from the difference and the number of discordant units, [pairs]."""
+        """Flag the pairs whose interval follows from the difference and the number of discordant units, [pairs]."""
         if self.matrix.runs is not None:
             return np.zeros(len(a), dtype=bool)
         return self._right_or_wrong[a] & self._right_or_wrong[b]
 
     @property
     def quantile(self) -> float:
-        """The ends of the confidence level in the normal distribution."""
+        """Upper end of the confidence level in the standard normal distribution."""
         return NormalDist().inv_cdf((1 + self.confidence) / 2)
 
     @property
     def score_methods(self) -> tuple[Method, ...]:
-        """The methods of the scores' intervals, each of which some system has."""
+        """Methods of the scores' intervals, each of at least one system."""
         if self._method == "crossed":
             return ("crossed",)
         binary = self._right_or_wrong
@@ -372,41 +319,49 @@ class ClosedForm:
 
     @property
     def difference_methods(self) -> tuple[Method, ...]:
-        """The methods of the differences' intervals, each of which some pair of systems has."""
+        """Methods of the differences' intervals, each of at least one pair of systems."""
         if self._method == "crossed":
             return ("crossed",)
         binary = int(self._right_or_wrong.sum())
         methods: tuple[Method, ...] = ("bonett-price",) if binary > 1 else ()
         return methods if binary == len(self._right_or_wrong) else (
-            *methods, "mover" if self._is_bounded else "student")
+            *methods, "mover" if self._method in ("share", "fisher") else "student")
 
-    def n_skewed(self) -> int:
+    def count_skewed(self) -> int:
         """Count the scores whose interval covers too seldom: skewed units, few of many that err, or a rare class."""
         if self._method in ("crossed", "fisher") or self._right_or_wrong.all():
             return 0
         if self.matrix.family == "confusion":
-            doubtful = has_rare_class(self.matrix, class_sizes(self.matrix))
+            doubtful = (class_sizes(self.matrix) < _FEW_TRIALS) & (self.matrix.classes == "chance-corrected")
         else:
             moved = self._influences
             doubtful = has_few_sources(moved)
-            if self._method == "student":
-                doubtful |= is_too_skewed(moved)
-            elif self._method == "proportional":
-                bound, sign = one_bound(self.matrix.score_range)
-                doubtful |= is_too_skewed_above_bound(sign * moved, sign * (self.matrix.observed - bound))
+            squares, cubes = np.einsum("su,su->s", moved, moved), np.einsum("su,su,su->s", moved, moved, moved)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                if self._method == "student":
+                    # Below 93 % coverage at 95 %: skewness adds 2 points to the errors (Hall 1992, section 2.6).
+                    doubtful |= cubes**2 / squares**3 > 2 * TOO_SKEWED
+                elif self._method == "proportional":
+                    # The interval supposes the third cumulant of a Poisson count, squares^2 / distance.
+                    bound, sign = one_bound(self.matrix.score_range)
+                    expected = squares**2 / (sign * (self.matrix.observed - bound))
+                    doubtful |= (sign * cubes - expected)**2 / squares**3 > TOO_SKEWED
         return int(np.count_nonzero(doubtful & ~self._right_or_wrong))
 
-    def n_even(self) -> float | None:
-        """How many units of equal weight tell as much, where they are too few to estimate errors from; else None."""
-        return None if self.matrix.runs is not None or self._right_or_wrong.all() else few_even_units(self.matrix)
+    def count_even_units(self) -> float | None:
+        """Return the number of units of equal weight with the same information if it is too small, else None."""
+        if self.matrix.runs is not None or self._right_or_wrong.all():
+            return None
+        even = even_units(self.matrix)
+        return even if even < _LEAST_EVEN and even < _UNEVEN * self.matrix.n_units else None
 
-    def n_error_free(self) -> int:
-        """Count the scores that have no interval because they equal the one bound of their range."""
+    def count_error_free(self) -> int:
+        """Count the scores without an interval because they equal the one bound of their range."""
         return 0 if self._method != "proportional" else int(np.count_nonzero(self._at_a_bound & ~self._right_or_wrong))
 
     @cached_property
     def _method(self) -> Method:
-        """The method of systems of which not every unit is right or wrong."""
+        """The method for systems with units that are not all right or wrong."""
         if self.matrix.runs is not None:
             return "crossed"
         if self.matrix.family == "pair":
@@ -414,20 +369,20 @@ class ClosedForm:
         bounded = [math.isfinite(bound) for bound in self.matrix.score_range]
         return "share" if all(bounded) else "proportional" if any(bounded) else "student"
 
-    @property
-    def _is_bounded(self) -> bool:
-        return self._method in ("share", "fisher")
-
     @cached_property
     def _scores(self) -> Ends:
         """Intervals of the scores, [systems], not rounded."""
         scores, binary = self.matrix.observed, self._right_or_wrong
         if self._method == "crossed":
-            far = self._crossed([(n, None) for n in range(len(scores))])
+            far = self._crossed_reach([(n, None) for n in range(len(scores))])
             return Ends(*(np.where(far > 0, end, np.nan) for end in (scores - far, scores + far)))
+        wilson_low, wilson_high = np.full((2, len(binary)), np.nan)
+        hits = np.rint(scores[binary] * self.matrix.n_units)
+        wilson_low[binary], wilson_high[binary] = wilson_of_counts(hits, self.matrix.n_units, self.confidence)
         if binary.all():  # no influence is needed
-            return self._of_counts()
+            return Ends(wilson_low, wilson_high)
         errors, is_free = self._errors, self._at_a_bound
+        defined = errors > _ROUNDING * np.abs(scores)  # neither undefined nor the same in every unit
         if self._method == "share":
             sizes = effective_sizes(scores, errors, self.matrix.score_range)
             if self.matrix.classes == "averaged":
@@ -436,46 +391,42 @@ class ClosedForm:
             if is_free.any():
                 sizes = np.where(is_free, error_free_sizes(self.matrix), sizes)
             ends = wilson_interval(scores, sizes, self.matrix.score_range, self._student)
-            defined = is_free | ~self._lack
+            defined |= is_free
         elif self._method == "proportional":
             ends = proportional_interval(scores, errors, self.matrix.score_range, self._student)
-            defined = ~is_free & ~self._lack
+            defined &= ~is_free
         elif self._method == "fisher":
             with np.errstate(divide="ignore", invalid="ignore"):
                 z, far = np.arctanh(scores), self._student * errors / (1 - scores**2)
-                ends, defined = Ends(np.tanh(z - far), np.tanh(z + far)), ~self._lack & (np.abs(scores) < 1)
+                ends = Ends(np.tanh(z - far), np.tanh(z + far))
+            defined &= np.abs(scores) < 1
         else:
             far = self._student * errors
-            ends, defined = Ends(scores - far, scores + far), ~self._lack
-        low, high = (np.where(defined, end, np.nan) for end in ends)
-        return Ends(*(np.where(binary, *both) for both in zip(self._of_counts(), (low, high), strict=True)))
+            ends = Ends(scores - far, scores + far)
+        return Ends(np.where(binary, wilson_low, np.where(defined, ends.low, np.nan)),
+                    np.where(binary, wilson_high, np.where(defined, ends.high, np.nan)))
 
     def _by_errors(self, a: Ints, b: Ints, difference: Floats) -> Ends:
-        """Intervals of differences, [pairs], from the standard errors; nan for a constant difference."""
+        """Return intervals of differences, [pairs], from the standard errors; nan for a constant difference."""
         error, scores = errors_of_pairs(self._influences, a, b), self.matrix.observed
         constant = error <= _ROUNDING * (np.abs(scores[a]) + np.abs(scores[b]))
-        if not self._is_bounded:
-            ends = Ends(difference - self._student * error, difference + self._student * error)
-        else:
+        if self._method in ("share", "fisher"):
             estimates = Estimates(scores, self._scores, self._errors)
             plus, minus = (b, a) if self.matrix.lower_is_better else (a, b)
             ends = difference_interval(estimates.select(plus), estimates.select(minus), error)
+        else:
+            ends = Ends(difference - self._student * error, difference + self._student * error)
         return Ends(*(np.where(constant, np.nan, end) for end in ends))
 
     @property
     def _student(self) -> float:
         from scipy.special import stdtrit
 
-        return float(stdtrit(self._n - 1, (1 + self.confidence) / 2))
-
-    @property
-    def _n(self) -> int:
-        """How many units, or groups of these, errors are estimated from."""
-        return self._grouped.n_units
+        return float(stdtrit(self._grouped.n_units - 1, (1 + self.confidence) / 2))
 
     @cached_property
     def _grouped(self) -> Matrix:
-        """The matrix, of a correlation by groups of units where these are many."""
+        """The matrix; that of a correlation by groups of units if these are many."""
         matrix = self.matrix
         if matrix.family != "pair" or matrix.n_units <= _GROUPS:
             return matrix
@@ -484,69 +435,49 @@ class ClosedForm:
 
     @cached_property
     def _right_or_wrong(self) -> Flags:
-        """Of which systems every unit is right or wrong, and counts as much, [systems]."""
-        found = np.ones(self.matrix.statistics.shape[1], dtype=bool)
+        """Flags the systems whose units are all right or wrong and have equal weights, [systems]."""
+        flags = np.ones(self.matrix.statistics.shape[1], dtype=bool)
         if self.matrix.quotient is None or self.matrix.score_range not in ((0, 1), (-math.inf, math.inf)):
-            return ~found
+            return ~flags
         scale, first = self.matrix.scale, None
         for over, under in self.matrix.parts_by_block():
             first = under[:1] if first is None else first
-            found &= ((under == first) & ((over == 0) | (scale * over == under))).all(axis=0)
-        return found & (first[0] > 0) if first is not None else found
+            flags &= ((under == first) & ((over == 0) | (scale * over == under))).all(axis=0)
+        return flags & (first[0] > 0) if first is not None else flags
 
     @cached_property
     def _at_a_bound(self) -> Flags:
-        """Flag the scores that equal a bound of their range, so that no unit errs, or all units do, [systems]."""
+        """Flags the scores that equal a bound of their range, so that no unit errs, or all units do, [systems]."""
         scores, finite = self.matrix.observed, [bound for bound in self.matrix.score_range if math.isfinite(bound)]
         slack = _ROUNDING * max((1.0, *map(abs, finite)))
         return np.asarray(np.any([np.zeros(len(scores), dtype=bool), *(
             np.abs(scores - bound) <= slack for bound in finite)], axis=0))
 
-    @property
-    def _lack(self) -> Flags:
-        """Flag the scores that are undefined, or the same in every unit, [systems]."""
-        return ~(self._errors > _ROUNDING * np.abs(self.matrix.observed))
-
-    def _of_counts(self) -> Ends:
-        """Return Wilson's intervals, [systems]; nan for systems of which not every unit is right or wrong."""
-        n, binary = self.matrix.n_units, self._right_or_wrong
-        low, high = np.full((2, len(binary)), np.nan)
-        hits = np.rint(self.matrix.observed[binary] * n)
-        low[binary], high[binary] = wilson_of_counts(hits, n, self.confidence)
-        return Ends(low, high)
-
     @cached_property
     def _influences(self) -> Floats:
-        """What every unit moves each score by, [systems, units]; in a temporary file where that is much."""
+        """Influences of the units on the scores, [systems, units]; in a temporary file if they are many."""
         matrix = self._grouped
-        found = room((matrix.statistics.shape[1], self._n), self.execution.memory // 4, np.float64)
+        moved = room((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
         some = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
-        for at in range(0, len(found), some):
-            chosen = range(at, min(at + some, len(found)))
-            found[at:at + some] = influences(matrix.of_systems(chosen)).T
-        return found
+        for start in range(0, len(moved), some):
+            chosen = range(start, min(start + some, len(moved)))
+            moved[start:start + some] = influences(matrix.of_systems(chosen)).T
+        return moved
 
     @cached_property
     def _errors(self) -> Floats:
-        """The standard errors of the scores, [systems], from the sums of one row after another."""
+        """Standard errors of the scores, [systems], from the sums of one row after another."""
         moved = self._influences
         n = moved.shape[1]
         return np.asarray(np.sqrt(n / (n - 1) * np.einsum("su,su->s", moved, moved)))
 
-    @cached_property
-    def _both_right(self) -> Ints:
-        """In how many units two systems are both right, or more than those that are wrong, [systems, systems]."""
-        if self._right_or_wrong.all() and self.matrix.both_higher is not None:
-            return self.matrix.both_higher
-        return count_shared(np.concatenate([over != 0 for over, _ in self.matrix.parts_by_block()]))
-
-    def _crossed(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
-        """How far scores, or differences of two, may be off by what items and runs add to their errors."""
+    def _crossed_reach(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
+        """Return the half widths of intervals of scores, or of differences of two, over items and runs."""
         return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
-def over_items(matrix: Matrix) -> Matrix:
-    """The matrix by unit; where rows are answers that systems give or not, by the items that these belong to."""
+def group_by_item(matrix: Matrix) -> Matrix:
+    """Return the matrix by unit; if rows are answers, by the items that these belong to."""
     if matrix.answers_to is not None:
         matrix = replace(matrix, units=matrix.answers_to, answers_to=None, resampled=None)
     return matrix.by_unit

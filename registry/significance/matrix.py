@@ -27,62 +27,66 @@ _MOVED = 2**20  # values that change places at once
 
 @dataclass(frozen=True, eq=False)
 class CompactStatistics:
-    """Statistics of systems, [items, systems, columns]; parts of them are given as float64.
+    """Statistics of systems, [items, systems, columns]; indexing returns float64.
 
     Attributes:
-        held: [systems, columns, items], of the smallest type that has room for all of them.
+        held: [systems, columns, items], of the smallest type that represents all of them exactly.
     """
 
     held: NDArray[Any]
 
     @classmethod
     def of_each(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
-        """Hold the statistics of one system after the other, [items, columns] each.
+        """Store the statistics of one system after the other, [items, columns] each.
 
         Args:
-            systems: One or more.
-            n_systems: How many they are.
-            most: The bytes that they may take in memory; more are in a temporary file.
+            systems: Statistics of at least one system.
+            n_systems: Number of systems.
+            most: Bytes above which they are stored in a temporary file.
         """
         held: NDArray[Any] | None = None
         for n, statistics in enumerate(systems):
-            dtype = _narrowest(statistics)
+            # The smallest type that represents all values exactly: whole numbers of up to 32 bits, or float64.
+            least, largest = statistics.min(initial=0), statistics.max(initial=0)
+            dtype = np.dtype(np.float64)
+            if -2**31 <= least <= largest < 2**31 and not (statistics != np.rint(statistics)).any():
+                ends = (int(least), -1 - int(largest)) if least < 0 else (int(largest),)
+                dtype = np.result_type(*map(np.min_scalar_type, ends))
             if held is None:
                 held = room((n_systems, *statistics.shape[::-1]), most, dtype)
             elif (wider := np.promote_types(held.dtype, dtype)) != held.dtype:
                 before = held
-                held = room(before.shape, most, _exact(wider))
+                held = room(before.shape, most, wider if wider.itemsize < 8 else np.dtype(np.float64))
                 held[:n] = before[:n]
             held[n] = statistics.T
         assert held is not None
         return cls(held)
 
     def __len__(self) -> int:
-        """The number of items."""
         return int(self.held.shape[2])
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The numbers of items, systems and columns."""
+        """Numbers of items, systems and columns."""
         systems, columns, items = self.held.shape
         return items, systems, columns
 
     @property
     def nbytes(self) -> int:
-        """The bytes that they take."""
+        """Size in bytes."""
         return self.held.nbytes
 
     @property
     def are_whole(self) -> bool:
-        """Whether all of them surely are whole numbers."""
+        """True if all values are known to be whole numbers."""
         return self.held.dtype.kind in "iu"
 
     def __getitem__(self, key: Any) -> Floats:
-        """Take some, with the key that an array [items, systems, columns] takes; they are a copy, in C order."""
+        """Return a copy in C order; the key is that of an array [items, systems, columns]."""
         return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
 
     def of_systems(self, chosen: Sequence[int]) -> CompactStatistics:
-        """Those of the chosen systems, in their order."""
+        """Return the statistics of the chosen systems, in their order."""
         return CompactStatistics(self.held[list(chosen)])
 
     def sum(self, axis: int) -> Floats:
@@ -92,7 +96,7 @@ class CompactStatistics:
         return np.asarray(sums, dtype=np.float64)
 
     def reorder(self, systems: Sequence[int]) -> None:
-        """Put the systems in this order, without room for a second array."""
+        """Put the systems in this order in place."""
         some = max(1, _MOVED // self.held[:, :, :1].size)
         for at in range(0, len(self), some):
             self.held[:, :, at:at + some] = self.held[list(systems), :, at:at + some]
@@ -102,21 +106,21 @@ Statistics = Floats | CompactStatistics
 
 
 def of_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
-    """Statistics of the chosen systems, in their order."""
+    """Return the statistics of the chosen systems, in their order."""
     if isinstance(statistics, CompactStatistics):
         return statistics.of_systems(chosen)
     return statistics[:, list(chosen)]
 
 
 def columns_of(statistics: Statistics) -> NDArray[Any]:
-    """The columns of the systems, [systems x columns, items], as they are held."""
+    """Return the columns of the systems, [systems x columns, items], in their type."""
     if isinstance(statistics, CompactStatistics):
         return statistics.held.reshape(-1, len(statistics))
     return statistics.reshape(len(statistics), -1).T
 
 
 def are_whole(statistics: Statistics) -> bool:
-    """Whether all are whole numbers; some are checked at a time, so that no second array is as large."""
+    """Return whether all statistics are whole numbers, checked block by block to save memory."""
     if isinstance(statistics, CompactStatistics) and statistics.are_whole:
         return True
     some = max(1, _MOVED // max(1, statistics[:1].size))
@@ -124,28 +128,14 @@ def are_whole(statistics: Statistics) -> bool:
         statistics[at:at + some] for at in range(0, len(statistics), some)))
 
 
-def _narrowest(values: Floats) -> np.dtype[Any]:
-    """The smallest type that holds all values exactly, of whole numbers of up to 32 bits and float64."""
-    least, largest = values.min(initial=0), values.max(initial=0)
-    if not -2**31 <= least <= largest < 2**31 or (values != np.rint(values)).any():
-        return np.dtype(np.float64)
-    ends = (int(least), -1 - int(largest)) if least < 0 else (int(largest),)
-    return _exact(np.result_type(*map(np.min_scalar_type, ends)))
-
-
-def _exact(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type itself, or float64 for whole numbers of more than 32 bits."""
-    return dtype if dtype.itemsize < 8 else np.dtype(np.float64)
-
-
 _MARKS = 2**24  # marks that are multiplied at a time, as float32
 _EXACT = 2**24  # counts below it are exact in float32
 
 
 def count_shared(marks: Flags) -> Ints:
-    """How many units are marked for both systems of every pair, [systems, systems], from marks [units, systems].
+    """Count the units that are marked for both systems, [systems, systems], from marks [units, systems].
 
-    On the diagonal is how many are marked for each system.
+    The diagonal counts the marked units of each system.
     """
     units, systems = marks.shape
     both = np.zeros((systems, systems))
@@ -156,28 +146,30 @@ def count_shared(marks: Flags) -> Ints:
 
 
 def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """In how many units only the first system of a pair is marked, and only the second, [pairs] each.
+    """Count the units that are marked only for the first system of a pair, and only for the second, [pairs] each.
 
     Args:
         both: From `count_shared`.
-        a: The first systems.
-        b: The second systems.
+        a: First systems.
+        b: Second systems.
     """
-    of_pair = both[a, b]
-    return both[a, a] - of_pair, both[b, b] - of_pair
+    shared = both[a, b]
+    return both[a, a] - shared, both[b, b] - shared
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
     """Items that a judge has scored, and people some of them (`registry.judged`).
 
+    The difference of two systems needs more than the sums over a unit.
+
     Attributes:
-        in_ones: From statistics [..., columns] as a matrix counts them to what they are.
-        slope: How much of the judge's mean is taken; None: of each score and difference what has the least error.
-        lower_is_better: Whether a lower score is the better one.
-        statistics: [items, systems, columns], as the matrix counts them; None: they are the matrix's own, whose rows
-            are items.
-        units: [items], the number from 0 of the cluster that each belongs to; None: they are the units.
+        in_ones: Converts statistics [..., columns] from the steps of a matrix to their values.
+        slope: Weight of the judge's mean; None: the weight with the least error for each score and difference.
+        lower_is_better: True if a lower score is better.
+        statistics: [items, systems, columns], in the steps of the matrix; None: those of the matrix, whose rows are
+            items.
+        units: [items], the number from 0 of the cluster of each item; None: the items are the units.
     """
 
     in_ones: Callable[[Floats], Floats]
@@ -187,25 +179,25 @@ class JudgedItems:
     units: Ints | None = None
 
     def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
-        """Of the chosen systems, in their order."""
+        """Return the items with the chosen systems only, in their order."""
         return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
 
     def of(self, system: int) -> Floats:
-        """What a system's items add to the sums that `registry.judged.COLUMNS` names, [items, columns]."""
+        """Return the contributions of a system's items to the sums of `registry.judged.COLUMNS`, [items, columns]."""
         assert self.statistics is not None
         return self.in_ones(self.statistics[:, system])
 
     def apart(self, a: int, b: int) -> Floats:
-        """The same of what item after item system `a` is better by than system `b`."""
+        """Return the contributions of the items' differences, positive if system `a` is better than system `b`."""
         return apart(self.of(a), self.of(b), lower=self.lower_is_better)
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Scores of all systems in resamples of the units, which are drawn at their first use.
+    """Scores of all systems in resamples of the units, shared by several tests and drawn at their first use.
 
     Attributes:
-        resamples, seed: The number of resamples, and the seed that they are drawn by.
+        resamples, seed: Number and seed of the resamples.
         draw: Returns the scores, [resamples, systems].
     """
 
@@ -215,7 +207,7 @@ class Resampled:
 
     @cached_property
     def scores(self) -> Floats:
-        """The scores, [resamples, systems]."""
+        """Scores, [resamples, systems]."""
         return self.draw()
 
 
@@ -230,53 +222,44 @@ _FEW = 16
 
 
 def common_divisor(numbers: Ints) -> int:
-    """The greatest common divisor of whole numbers, 1 at least; a few of them nearly always have it already."""
+    """Return the greatest common divisor of whole numbers, at least 1; that of a few is nearly always that of all."""
     numbers = numbers.ravel()
-    of_few = int(np.gcd.reduce(numbers[:_FEW]))
-    if of_few == 1 or (of_few and not (numbers % of_few).any()):
-        return of_few
+    candidate = int(np.gcd.reduce(numbers[:_FEW]))
+    if candidate == 1 or (candidate and not (numbers % candidate).any()):
+        return candidate
     return max(1, int(np.gcd.reduce(numbers)))
 
 
-def _summed_columns(statistics: Statistics, coefficients: Sequence[int]) -> Floats:
-    """The columns times their coefficients, one after the other: a product with so few of them takes longer."""
-    found = np.zeros(statistics.shape[:2])
-    for n in np.flatnonzero(coefficients).tolist():
-        found += coefficients[n] * statistics[:, :, n]
-    return found
-
-
 def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> Scores:
-    """The difference of scores, elementwise: positive where A is better."""
+    """Return the differences of scores, elementwise, positive if A is better."""
     return scores_b - scores_a if lower_is_better else scores_a - scores_b
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix(ABC):
-    """Systems scored on the same units; a test never knows which metric it tests.
+    """Systems scored on the same units; a test does not depend on the metric.
 
     Attributes:
         statistics: [items, systems, columns], in an order of items that does not depend on the order of files. They
-            are whole numbers, so that sums are exact: decimals are counted in steps, which `score` and `quotient` know.
-        units: [items], the number from 0 of the cluster that each item belongs to; None where items are the units.
-        strata: [items], the number from 0 of the stratum within which each item is resampled; None: there is one.
-        lower_is_better: Whether a lower score is the better one.
-        quotient: Where the score is one linear function of the sums over another, the coefficients of both.
-        family: The statistics family of the columns (`registry.families`), where a test needs their meaning.
-        multiple: The factor by which the statistics are multiplied so that averages over runs are whole; `score`
-            divides by it.
+            are whole numbers, so that sums are exact: `score` and `quotient` count decimals in steps.
+        units: [items], the number from 0 of the cluster of each item; None: items are the units.
+        strata: [items], the number from 0 of the stratum within which each item is resampled; None: one stratum.
+        lower_is_better: True if a lower score is better.
+        quotient: The coefficients of both linear functions if the score is one of them over the other; else None.
+        family: Statistics family of the columns (`registry.families`), if a test needs their meaning.
+        multiple: Factor of the statistics that makes averages over runs whole; `score` divides by it.
         rounding: The step that statistics are rounded to, so that equal ones may be some steps apart; 0 if none are.
-        runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
-            their averages. None: the runs are fixed.
-        factors: Of each run of each system the level of every factor, such as `{"prompt": "terse", "run": "1"}`; None:
-            nothing but their number tells runs apart, and each system has its own.
-        unequal: Whether some systems lack items that others have; their statistics are 0 there.
-        answers_to: Where rows are answers that systems give or not, [answers], the number from 0 of the item that each
-            belongs to; None where rows are items.
-        resampled: The scores in resamples that all tests of the matrix share; None: each test draws its own.
-        judged: Where items have a judge's score and some of them people's, what tests need of these.
-        score_range: Lowest and highest value that the score can have, infinite if it has no bound.
-        classes: How a score of counts of classes combines these: `pooled`, `averaged` (macro-F1, balanced accuracy) or
+        runs: Random runs of each system, [items, runs, columns]; `statistics` are then their averages. None: the runs
+            are fixed.
+        factors: For each run of each system the level of every factor, such as `{"prompt": "terse", "run": "1"}`;
+            None: runs differ by their number only, and each system has its own.
+        unequal: True if some systems lack items that others have; their statistics are 0 there.
+        answers_to: If rows are answers that systems give or not, [answers], the number from 0 of the item of each;
+            None if rows are items.
+        resampled: Scores in resamples that all tests of the matrix share; None: each test draws its own.
+        judged: The items with the scores of a judge and of people, for metrics of such items.
+        score_range: Lowest and highest possible score, infinite without a bound.
+        classes: How a score combines counts of classes: `pooled`, `averaged` (macro-F1, balanced accuracy) or
             `chance-corrected` (MCC, kappa).
     """
 
@@ -301,7 +284,7 @@ class Matrix(ABC):
     @property
     @abstractmethod
     def by_unit(self) -> Matrix:
-        """The matrix that tests take: units are its rows, or it knows which rows each unit has."""
+        """The matrix that tests take: its rows are units, or `units` assigns rows to units."""
 
     @abstractmethod
     def scores(self) -> Floats:
@@ -313,86 +296,90 @@ class Matrix(ABC):
 
     @cached_property
     def observed(self) -> Floats:
-        """The scores, [systems], computed once."""
+        """Scores, [systems], computed once."""
         return self.scores()
 
     @property
     def n_units(self) -> int:
-        """How many units are resampled or permuted."""
+        """Number of units that are resampled or permuted."""
         return len(self.statistics) if self.units is None else int(self.units.max(initial=-1)) + 1
 
     @property
     def unit_strata(self) -> Ints | None:
-        """The stratum of each unit, [units]; None: there is one."""
+        """Stratum of each unit, [units]; None: one stratum."""
         if self.strata is None or self.units is None:
             return self.strata
         return self.strata[np.unique(self.units, return_index=True)[1]]  # all items of a unit are of one stratum
 
     @property
     def lone_units(self) -> int:
-        """How many units are alone in their stratum, so that every resample takes them just once."""
+        """Number of units that are alone in their stratum, so that every resample takes them just once."""
         strata = self.unit_strata
         sizes = np.array([self.n_units]) if strata is None else np.bincount(strata)
         return int(np.count_nonzero(sizes == 1))
 
     @property
     def n_tested(self) -> int:
-        """How many units a test looks at: of answers those that some system gives."""
+        """Number of tested units: of answers those that some system gives."""
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
     def of_systems(self, chosen: Sequence[int]) -> Self:
-        """The same matrix with only the chosen systems, in their order; resamples are not shared any more."""
+        """Return the matrix of the chosen systems only, in their order, without shared resamples."""
         return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
                        judged=self.judged and self.judged.of_systems(chosen),
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
 
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
-        """The difference of scores, elementwise: positive where A is better."""
+        """Return the differences of scores, elementwise, positive if A is better."""
         return difference(scores_a, scores_b, lower_is_better=self.lower_is_better)
 
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
-        """The numerator and the denominator of every unit and system, [units, systems] each; `quotient` must be there.
+        """Numerators and denominators of units and systems, [units, systems] each; `quotient` must not be None.
 
-        A common factor of the coefficients of one side is left out: it scales all scores alike.
+        They lack a common factor of the coefficients of one side, which scales all scores equally.
         """
         return self._parts(self.statistics)
 
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """The `parts` of some systems, [units, systems] each."""
+        """Return the `parts` of some systems, [units, systems] each."""
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """The `parts` of some units after the others, of all or of some systems, [some units, systems] each."""
+        """Yield the `parts` of blocks of units, of all or of some systems, [some units, systems] each."""
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
         return (self._parts(some[:, chosen]) for some in self.by_block())
 
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """The sums of the `parts` of some systems over all units, [1, systems] each."""
+        """Return the sums of the `parts` of some systems over all units, [1, systems] each."""
         return self._parts(self.statistics.sum(axis=0)[None, list(systems)])
 
     def by_block(self) -> Iterator[Floats]:
-        """The statistics of some units after the others, [some units, systems, columns] each; none are one block."""
+        """Yield blocks of statistics, [some units, systems, columns] each; an empty matrix yields one block."""
         some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
 
     def _parts(self, statistics: Statistics) -> tuple[Floats, Floats]:
         assert self.quotient is not None
-        over, under = (_summed_columns(statistics, [c // math.gcd(*side) for c in side]) for side in self.quotient)
+        over, under = np.zeros((2, *statistics.shape[:2]))
+        for total, side in zip((over, under), self.quotient, strict=True):
+            for n, coefficient in enumerate(side):
+                if coefficient:  # column after column: a matrix product with so few coefficients takes longer
+                    total += coefficient // math.gcd(*side) * statistics[:, :, n]
         return over, under
 
     @property
     def scale(self) -> float:
-        """What a quotient of sums of `parts` is multiplied by to be the score."""
+        """Factor from a quotient of sums of `parts` to the score."""
         assert self.quotient is not None
         over, under = (math.gcd(*side) for side in self.quotient)
         return over / under
 
     @cached_property
     def is_mean(self) -> bool:
-        """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
+        """True if the score is the mean of the units' scores: a quotient with equal denominators in all units."""
         if self.quotient is None:
             return False
         first = self._parts(self.statistics[:1])[1].flat[0]
@@ -400,41 +387,41 @@ class Matrix(ABC):
 
     @cached_property
     def denominators(self) -> Ints:
-        """Numbers that are equal just where systems share the denominators of all units, [systems]."""
+        """Numbers that are equal if and only if systems share the denominators of all units, [systems]."""
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))
                          for n in range(self.statistics.shape[1])])
 
     @cached_property
     def higher(self) -> Flags | None:
-        """Which systems have the higher one of two numerators in each unit, [units, systems].
+        """Flags the systems with the higher one of two numerators in each unit, [units, systems].
 
-        None where a unit has more than two, where two units differ by more or less than two others, or where systems do
-        not share their denominators: swaps are then no fair coins of one size.
+        None if a unit has more than two numerators, if their differences vary between units, or if systems do not share
+        their denominators: swaps are then not fair coins of one size.
         """
         if self.quotient is None:
             return None
-        found: list[Flags] = []
+        flags: list[Flags] = []
         steps: set[float] = set()
         for over, under in self.parts_by_block():
             least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
             steps.update(np.unique(most - least).tolist())
             if (under != under[:, :1]).any() or len(steps - {0.0}) > 1 or not are_whole(least) or not are_whole(most):
                 return None
-            found.append(over != least)
-            if not ((over == most) | ~found[-1]).all():
+            flags.append(over != least)
+            if not ((over == most) | ~flags[-1]).all():
                 return None
-        return np.concatenate(found)
+        return np.concatenate(flags)
 
     @cached_property
     def both_higher(self) -> Ints | None:
-        """In how many units two systems both have the higher numerator (`higher`), [systems, systems]."""
+        """Number of units in which two systems both have the higher numerator (`higher`), [systems, systems]."""
         return None if self.higher is None else count_shared(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
-        """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.
+        """Return the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.
 
-        So other systems, whose runs or decimals made finer steps necessary, have no say. None where parts are not
+        So they do not depend on other systems, whose runs or decimals made finer steps necessary. None if parts are not
         whole, or too large.
         """
         sides = []
@@ -458,7 +445,7 @@ class StatisticMatrix(Matrix):
 
     @property
     def by_unit(self) -> StatisticMatrix:
-        """The statistics summed over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
+        """The matrix of statistics summed over each unit: clusters are tested by the same kernels."""
         return self if self.units is None else self._summed
 
     @cached_property
@@ -493,6 +480,6 @@ class StatisticMatrix(Matrix):
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:
-    """The matrix, where its statistics are known to add up: a test that needs that refuses all others."""
+    """Return the matrix, whose statistics must add up: `PairTest.refusal` refuses others."""
     assert isinstance(matrix, StatisticMatrix)
     return matrix

@@ -22,11 +22,11 @@ from registry.arrays import Flags, Floats, Ints
 from registry.messages import Message
 from registry.parallel.execution import Execution
 from registry.significance.base import Pair, Settings
-from registry.significance.correlations import PairMatrix, swapped_differences, unswapped_difference
+from registry.significance.correlations import PairMatrix, compute_unswapped, swap_differences
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.draws import sum_swaps
 from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 
 Combination = Literal["bonferroni", "fisher"]
 Places = Ints
@@ -427,7 +427,7 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
 
     def recentre() -> Iterator[Floats]:
-        scores = resampled_scores(matrix, settings)
+        scores = score_resamples(matrix, settings)
         size = max(1, _VALUES // max(1, len(a)))
         for at in range(0, len(scores), size):
             part = scores[at:at + size]
@@ -436,12 +436,12 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     difference = matrix.difference(matrix.observed[a], matrix.observed[b])
     tolerance = np.nan_to_num(tolerances(matrix, a, b))
     if kind == "permutation" and isinstance(matrix, PairMatrix):
-        difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
+        difference = np.array([compute_unswapped(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
-        blocks = swapped_differences(matrix, pairs, settings, partial(_extremities, sides))
+        blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
         swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
-        blocks = swapped_sums(matrix.statistics, settings, swapped)
+        blocks = sum_swaps(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
     return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)

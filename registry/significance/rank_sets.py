@@ -19,20 +19,20 @@ from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.scratch_files import room
-from registry.significance.base import PairResult, Settings, discordant
+from registry.significance.base import PairResult, Settings, count_discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import adjust
 from registry.significance.resampling.draws import (
     BLOCK,
     RUNS,
     blocks,
-    resampled_counts,
+    draw_counts,
+    group_by_stratum,
     stream,
-    swapped_sums,
-    units_by_stratum,
+    sum_swaps,
 )
 from registry.significance.resampling.exceedances import TOLERANCE
-from registry.significance.resampling.scores import scores_without_runs
+from registry.significance.resampling.scores import score_without_runs
 
 RANK_DRAWS = 1000  # as many as csranks draws
 # the smallest numbers of units for which rank sets held in simulation (docs/validity.md)
@@ -84,7 +84,7 @@ class Influences:
         without = matrix.jackknife()
         influences = sign * (n - 1) / n * (without.mean(axis=0) - without)
         runs, n_runs = np.zeros(len(matrix.observed)), np.zeros(len(matrix.observed), dtype=np.int64)
-        for system, of_runs in enumerate(scores_without_runs(matrix)):
+        for system, of_runs in enumerate(score_without_runs(matrix)):
             runs[system], n_runs[system] = (len(of_runs) - 1) * of_runs.var(), len(of_runs)
         return cls(sign * matrix.observed, influences, matrix.unit_strata, runs, n_runs)
 
@@ -123,7 +123,7 @@ class Influences:
     @cached_property
     def of_strata(self) -> list[Ints]:
         """The units of each stratum."""
-        return [units for _, units in units_by_stratum(self.strata, self.n_units)]
+        return [units for _, units in group_by_stratum(self.strata, self.n_units)]
 
     @cached_property
     def squares(self) -> Floats:
@@ -257,7 +257,7 @@ class Bootstrapped(JointErrors):
         of, draws = self.influences, self.settings.resamples
         counts = room((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
         drawn = self.settings.execution.here.map(
-            partial(resampled_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
+            partial(draw_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
         for at, of_block in zip(range(0, draws, BLOCK), drawn, strict=True):
             counts[at:at + BLOCK] = of_block
         return counts
@@ -314,7 +314,7 @@ class Flipped(JointErrors):
         """The sums of all units after some have changed sign, [draws, systems]."""
         of, settings = self.influences, self.settings
         statistics = (of.of_units + of.scores / of.n_units)[:, :, None]
-        swapped = np.concatenate(list(swapped_sums(
+        swapped = np.concatenate(list(sum_swaps(
             statistics, replace(settings, execution=settings.execution.here), np.asarray)))[:, :, 0]
         return np.asarray(of.scores - 2 * swapped)
 
@@ -427,7 +427,7 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
     a, b = np.nonzero(np.triu((sizes > 1) & (sizes < _CLEAR)))
-    counts[a, b] = counts[b, a] = discordant(matrix, systems[a], systems[b])
+    counts[a, b] = counts[b, a] = count_discordant(matrix, systems[a], systems[b])
     return counts
 
 

@@ -14,7 +14,7 @@ _FEW = 128  # units of a pair that are looked at, at a time
 
 
 def unit_refusal(name: str, matrix: Matrix) -> str | None:
-    """Say why the test called `name`, of the scores of single units, tells nothing of a matrix (by unit); else None.
+    """Return why the test `name` of the scores of single units does not apply to a matrix (by unit), else None.
 
     One item has a Matthews correlation of 0, right or wrong, and Cohen's kappa of 0 if it is wrong and none if it is
     right: the systems differ, the scores of their units do not.
@@ -33,15 +33,15 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
-    """Which pairs have no unit to tell them apart by, [pairs], as scores of units are undefined.
+    """Flag the pairs that undefined scores of units make indistinguishable, [pairs].
 
-    These are pairs with no unit in which both scores are defined; and those whose systems' scores differ, while every
-    unit in which their statistics do lacks a score.
+    These are pairs without a unit in which both scores are defined; and pairs whose systems' scores differ, while every
+    unit in which their statistics differ lacks a score.
 
     Args:
         pairs: Pairs that differ in some unit.
-        unequal: Whether scores are compared over each system's own units. It is then the pairs in which a system has no
-            unit with a score.
+        unequal: True if scores are compared over each system's own units. The flagged pairs are then those in which a
+            system has no unit with a score.
     """
     found, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
     if pairs.matrix.is_mean:
@@ -54,7 +54,7 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
     if defined.all():
         return found
     for n, (a, b, d) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.difference.tolist(), strict=True)):
-        parts = (slice(at, at + _FEW) for at in range(0, len(defined), _FEW))  # nearly always the first one tells
+        parts = (slice(at, at + _FEW) for at in range(0, len(defined), _FEW))  # the first part nearly always suffices
         found[n] = not any((defined[part, a] & defined[part, b] & (
             not d or (statistics[part, a] != statistics[part, b]).any(axis=1))).any() for part in parts)
     return found
@@ -67,10 +67,10 @@ def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
 
 
 def unit_differences(observed: Observed) -> tuple[Floats, float]:
-    """The differences of unit scores, positive where A is better, and the slack within which they are tied.
+    """Return the differences of unit scores, positive if A is better, and the slack within which they are tied.
 
-    Units where a score is undefined are left out. Differences are rounded, yet 1/3 - 1/6 must tie with 1/6 - 0; those
-    within the slack of 0 are 0.
+    Units with an undefined score are left out. Differences are rounded, yet 1/3 - 1/6 must tie with 1/6 - 0;
+    differences within the slack of 0 are 0.
     """
     a, b = unit_scores(observed)
     differences = observed.matrix.difference(a, b)
@@ -81,23 +81,23 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
     return differences, slack
 
 
-def linearized(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
-    """What every cell moves the quotient F of all by: (n - F d) / D, undefined without anything to count.
+def linearize(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
+    """Return the effect of every cell on the quotient F of all, (n - F d) / D; nan if D is 0.
 
     Args:
-        over: The cells' numerators n.
-        under: Their denominators d.
-        whole: Gives D of all of them, such as their sum or their mean.
+        over: Numerators n of the cells.
+        under: Denominators d of the cells.
+        whole: Returns D of all of them, such as their sum or their mean.
     """
     things = whole(under)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(things != 0, over / things, np.nan)
         expected = under * (whole(shares) / things)
-    return without_rounding(shares - expected, np.abs(shares) + np.abs(expected))  # 0 where all have the system's score
+    return without_rounding(shares - expected, np.abs(shares) + np.abs(expected))  # 0 if all cells have the same score
 
 
 def midranks(values: Floats, slack: float = 0.0) -> Floats:
-    """Rank values from 1; values within the slack of their neighbour are tied and get the mean of their ranks."""
+    """Rank values from 1; values within the slack of their neighbour are tied and share the mean of their ranks."""
     order = np.argsort(values, kind="stable")
     group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > slack)])
     last = np.cumsum(np.bincount(group))
@@ -108,7 +108,7 @@ def midranks(values: Floats, slack: float = 0.0) -> Floats:
 
 
 def has_binary_units(observed: Observed) -> bool:
-    """Whether every unit where both scores are defined is right or wrong."""
+    """Return whether every unit with two defined scores is right or wrong."""
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)
     return bool(both.any()) and bool(np.isin([a[both], b[both]], (0, 1)).all())

@@ -35,7 +35,7 @@ from registry.significance.effects import (
 )
 from registry.significance.matrix import Matrix
 from registry.significance.rank_sets import RANK_DRAWS, bound_ranks, bound_ranks_by_tests
-from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, sharing_resamples
+from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, share_resamples
 from registry.significance.units import unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
 
@@ -67,7 +67,7 @@ class Effects(_OfAllBoards):
         board = case.board
         if reason := drawn_runs_refusal(board.matrix):
             raise InputError(str(reason))
-        matrix = sharing_resamples(board.matrix.by_unit, case.settings)
+        matrix = share_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         intervals = Bootstrap().run(matrix, pairs, case.settings)
         tested = _test_pairs(case, matrix, np.array(pairs).reshape(-1, 2)) or intervals

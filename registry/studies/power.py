@@ -24,7 +24,7 @@ from registry.significance.diagnostics.evidence import SystemPairs, board_warnin
 from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.matrix import Matrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
-from registry.significance.resampling.scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
@@ -115,7 +115,7 @@ class Power(BoardStudy):
             raise InputError(str(error)) from None
 
     def run(self, case: Case) -> Finding:
-        matrix = sharing_resamples(case.board.matrix.by_unit, case.settings)
+        matrix = share_resamples(case.board.matrix.by_unit, case.settings)
         if matrix.answers_to is not None:
             raise InputError("the power is that of tests of items, not of their answers: take --unit item")
         if reason := resampling_refusal(matrix):
@@ -226,7 +226,7 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
             return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
-    resampled = resampled_scores(o.matrix, case.settings)
+    resampled = score_resamples(o.matrix, case.settings)
     moves = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
     moves = moves[~np.isnan(moves)]
     return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None

@@ -21,8 +21,8 @@ from registry.significance.ranks import count_rank_shares
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
-    resampled_scores,
     resampling_refusal,
+    score_resamples,
 )
 from registry.store.catalog import TaskRow
 
@@ -38,7 +38,7 @@ def resample_score_intervals(connection: Connection, task_row: TaskRow, request:
     for board in _boards(connection, task_row, request, board_name):
         if not explain_refusal(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
-            scores = resampled_scores(board.matrix.of_systems(chosen).by_unit, request.settings)
+            scores = score_resamples(board.matrix.of_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
             found |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
     return found
@@ -59,7 +59,7 @@ def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], 
     total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
         of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
-        drawn = resampled_scores(board.matrix.by_unit, replace(
+        drawn = score_resamples(board.matrix.by_unit, replace(
             request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
         total += drawn[:, list(of_board)]
     return total / len(boards)
@@ -80,7 +80,7 @@ def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
     """
     found: dict[str, Floats] = {}
     for board, ranked in _ranked(connection, task_row, request, board_name):
-        resampled = resampled_scores(board.matrix.by_unit, request.settings)
+        resampled = score_resamples(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = count_rank_shares(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}

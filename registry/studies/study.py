@@ -22,8 +22,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, UnknownNameError
 from registry.evaluation.comparing.board_keys import BoardKey, board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
-from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.board_statistics import Board, by_response, load
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, plain_value, short

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
 from registry.reports.page import page
 from tests import chromium

@@ -12,7 +12,7 @@ import numpy as np
 from registry.metrics import BLEU
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
-from registry.significance.resampling.scores import resampled_scores, sharing_resamples
+from registry.significance.resampling.scores import score_resamples, share_resamples
 from tests.benchmarks.figures import Figure, processor_seconds
 
 DOUBLINGS = 2 ** np.arange(5)
@@ -61,8 +61,8 @@ def compare_some(matrix, draws, n_pairs):
 
 def drawn(matrix, draws):
     """The matrix with its scores in resamples."""
-    shared = sharing_resamples(matrix, settings(draws))
-    resampled_scores(shared, settings(draws))
+    shared = share_resamples(matrix, settings(draws))
+    score_resamples(shared, settings(draws))
     return shared
 
 

@@ -41,8 +41,9 @@ def test_a_pair_has_one_p_value(task, registry, declared):
     rows = [row for row in registry("effects", "small", "--format", "json").json if row["effect"] == "difference"]
     assert {(row["system_a"], row["system_b"]): row["p_value"] for row in rows} == expected
     assert len(rows) == (3 if task.runs else 1)
-    assert all(row["note"].startswith(f"p-value: {declared['test']}, ") for row in rows)
-    assert all("; interval: bootstrap, " in row["note"] for row in rows)
+    methods = [row["messages"][0] for row in rows]
+    assert {(of["code"], of["parameters"]["test"]) for of in methods} == {("effect-methods", declared["test"])}
+    assert all("; interval: bootstrap, " in of["text"] for of in methods)
     shown = registry("effects", "small", "--format", "table").stdout
     assert ("not corrected for 3 pairs" in " ".join(shown.split())) == (len(rows) == 3)
 
@@ -84,7 +85,7 @@ def test_ranks_by_other_methods(task, registry, scored):
         said = registry("best", "--method", method, "--tau", "2", "--format", "json")
         assert [(row["rank_low"], row["rank_high"], row["marginal_low"], row["marginal_high"], row["among_best"])
                 for row in said.json] == [(1, 1, 1, 1, True), (2, 3, 2, 3, True), (2, 3, 2, 3, True)]
-        assert ("seen to hold from 50 on" in said.stderr) == (method == "flips")
+        assert ("(at least 50 are recommended)" in said.stderr) == (method == "flips")
     assert [row["among_best"] for row in registry("best", "--format", "json").json] == [True, False, False]
     assert {row["low"] for row in registry("best", "--method", "holm", "--format", "json").json} == {None}
 
@@ -94,14 +95,15 @@ def test_ranks_of_few_items_are_doubted_wherever_they_are_shown(task, registry, 
     task.significance["unit"] = "item"  # it declares three documents
     scored(task)
     assert len(task.gold) == 6
-    doubt = "6 units: ranks by bootstrap were seen to hold from 20 on"
+    doubt = "there are only 6 units (at least 20 are recommended)"
     assert registry("best", "--dry-run").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1
     assert registry("best").stderr.count(doubt) == 1  # made before
     assert registry("best", "--method", "holm").stderr.count("smallest possible p-value with 6 units is 0.03125") == 1
     board = registry("board", "--ranks", "simultaneous", "--format", "table")
     assert board.stderr.count(doubt) == 1
-    assert f"Simultaneous ranks: {doubt}" in " ".join(board.stdout.split())
+    shown = " ".join(board.stdout.split())
+    assert f"Simultaneous ranks: ranks by bootstrap may be wrong too often, because {doubt}" in shown
     assert "Simultaneous" not in registry("board", "--format", "table").stdout
 
 

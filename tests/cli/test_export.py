@@ -8,11 +8,10 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from registry.leaderboards.scores import SubmissionScore
+from registry.boards.submissions import SubmissionScore
 from registry.manifest.spec import Task
-from registry.reports.platforms import codabench, codalab, evalai, wmt
-from registry.reports.publishing.badge import badge
-from registry.reports.publishing.citations import bibtex, citation_file
+from registry.reports.exports import badge, codabench, codalab, evalai, wmt
+from registry.reports.papers import bibtex, citation_file
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
 

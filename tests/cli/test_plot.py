@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.leaderboards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals, with_places
+from registry.boards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals, with_places
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT

@@ -11,7 +11,7 @@ import pytest
 from registry.rendering.render import render
 from registry.reports.boards import board_table
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
-from registry.reports.latex_board import latex_board
+from registry.reports.papers import latex_board
 from tests.conftest import ROOT
 from tests.generated_docs import SCHEMAS
 from tests.reports.boards import leaderboard

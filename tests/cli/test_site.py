@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.leaderboards.site.changes import changes
+from registry.boards.site import changes
 from registry.publication.publish import publish_temporarily
 from registry.reports.page import feed
 from registry.store.database import Database

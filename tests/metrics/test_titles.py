@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.leaderboards.leaderboard import title
+from registry.boards.leaderboard import title
 from registry.metric_names import metric_label
 from registry.metrics import METRICS
 from registry.values import parse

@@ -154,8 +154,6 @@ OPEN = {  # files, the gold first; options that the question shows
         [rows(IDS, *([int(n % k == 0) for n in N] for k in (2, 3, 4)), header=("id", *"xyz"))] * 2,
         ["--label x", "--as multilabel"]),
     "a label that no system gives": ([rows(IDS, ["NA", *GOLD[1:]]), rows(IDS, ["yes", *A[1:]])], ["--label 2"]),
-    "a span in each row": ([rows([*IDS, *IDS], [0] * 48, [3] * 48, ["PER"] * 48, header=(
-        "item", "start", "end", "type"))] * 2, ["--as spans --item item"]),
 }
 REFUSED = {  # files, the gold first; the beginning of the path, and what the message says
     "an item less": ([rows(IDS, GOLD), rows(IDS[:23], A[:23])], "system1: item 'q23': there is no answer to it"),

@@ -7,7 +7,6 @@ import pytest
 from registry.errors import InputError
 from registry.quick.make import make
 from registry.quick.plan import Asked
-from registry.quick.task import table_lines
 from tests.conftest import ROOT
 from tests.quick.layouts import GOLD, IDS, QRELS, RIGHT, SENTENCES, A, B, rows
 from tests.scenarios.guesses import LAYOUTS, compared
@@ -52,11 +51,14 @@ def test_a_question_is_an_error_with_the_options_below(layout, registry):
     assert "Columns of " in refused
 
 
-def test_a_preview_fits_a_terminal():
+def test_a_preview_fits_a_terminal(layout):
     """Whatever is in the cells, and however many systems there are."""
-    shown = table_lines([["item", "gold", "x" * 90, "y", "z"], ["a\tb", "\x1b[31m", *SENTENCES[:3]]], 7)
+    text = rows(["a\u200db", *SENTENCES[1:]], SENTENCES, header=("id", "reference"))
+    gold, *systems = layout([text, *[rows(SENTENCES, SENTENCES, header=("id", "output"))] * 12])
+    systems = [path.rename(path.with_name(f"{path.name}-{'x' * 90}")) for path in systems]
+    shown = make(systems, Asked(gold=str(gold), in_order=True)).preview
     assert all(len(line) <= 80 and line.isprintable() for line in shown)
-    assert shown[0].endswith("and 7 more")
+    assert shown[0].endswith("and 9 more")
 
 
 def test_logs_of_a_program(registry):

@@ -16,7 +16,7 @@ from registry.metrics import BLEU
 from registry.readers import Document, Lines, NBest, Sgml, WmtXml
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.pairwise.independent import rank_sum
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 
 MANIFEST = Path(__file__).parent / "wmt22-cs-en.toml"
 
@@ -112,7 +112,7 @@ def test_bootstrap_means_and_deviations_are_those_of_sacrebleu(data):
     metric = BLEU()
     statistics = np.stack([metric.corpus_statistics(items, reader.read_answers(Document(s, "\n".join(t).encode())))
                            for s, t in texts.items()], axis=1)
-    scores = resampled_scores(StatisticMatrix(statistics, metric.score), Settings(resamples=resamples))
+    scores = score_resamples(StatisticMatrix(statistics, metric.score), Settings(resamples=resamples))
     peer = sacrebleu.metrics.BLEU(references=[reference])
     for n, text in enumerate(texts.values()):
         theirs = np.array([s.score for s in _bootstrap_resample(peer._extract_corpus_statistics(text, None), peer,

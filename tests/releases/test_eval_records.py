@@ -13,7 +13,7 @@ from registry.publication.publish import publish_temporarily
 from registry.releases import eval_records
 from registry.releases.eval_records import write_records
 from registry.releases.eval_results import write_results
-from registry.reports.exchange.eval_results import dataset_of
+from registry.reports.exports import dataset_of
 from registry.store.database import Database
 from tests.conftest import ROOT
 from tests.needs import need

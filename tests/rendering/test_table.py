@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.rendering.markdown import plain_markdown
-from registry.rendering.render import render
+from registry.rendering.render import plain_markdown, render
 from registry.rendering.table import Column, Table, number
 from registry.reports.boards import pair_table
 from tests.reports.boards import changed, leaderboard

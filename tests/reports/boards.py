@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.leaderboards.decisions import Decisions, PairDecision
-from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
 from registry.messages import NO_MESSAGES
 from registry.reports.columns import PAIR_KEYS
 from registry.significance.ranks import name_group
@@ -19,9 +18,12 @@ HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u20
 def decided(pairs):
     """Single decisions as columns."""
     pairs = list(pairs)
+    columns = {key: np.empty(len(pairs), dtype=object) for key in PAIR_KEYS}  # `np.array` would unfold messages
+    for n, of in enumerate(pairs):
+        for key, column in columns.items():
+            column[n] = of.row[key]
     return Decisions(*(np.array([getattr(of, side) for of in pairs], dtype=np.int64) for side in "ab"), {
-        key: np.ma.MaskedArray(np.array([of.row[key] for of in pairs], dtype=object), [
-            of.row[key] is None for of in pairs]) for key in PAIR_KEYS})
+        key: np.ma.MaskedArray(column, [value is None for value in column]) for key, column in columns.items()})
 
 
 def changed(board, change):

@@ -8,8 +8,8 @@ import pytest
 from registry.rendering.render import render
 from registry.reports import columns
 from registry.reports.boards import board_table, pair_table
-from registry.reports.latex_board import latex_board
 from registry.reports.page.html import page_data
+from registry.reports.papers import latex_board
 from tests.conftest import PACKAGE
 from tests.reports.boards import leaderboard
 from tests.reports.page.contents import contents

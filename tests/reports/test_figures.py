@@ -12,10 +12,9 @@ from matplotlib.text import Text
 
 from registry.errors import InputError, MismatchError
 from registry.reports.figures import boards as board_figures
-from registry.reports.figures import pairs as pair_figures
-from registry.reports.figures import style as figures
+from registry.reports.figures import drawing as figures
 from registry.reports.figures.boards import draw_scores
-from registry.reports.figures.look import COLOURS, Look, inches, limits
+from registry.reports.figures.drawing import COLOURS, Look, inches, limits
 from tests.reports.boards import HOSTILE, changed, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them
@@ -25,7 +24,7 @@ RESAMPLED = replace(BOARD, alike=((0, 1), (1, 2), (2, 3)), standings=tuple(
     for of, row in zip(BOARD.standings, np.full((4, 4), 0.25), strict=True)))
 DRAWN = {
     "scores": board_figures.draw_scores, "alike": board_figures.draw_alike, "ranks": board_figures.draw_ranks,
-    "pairs": pair_figures.draw_pairs, "gains": lambda board, path, **more: pair_figures.draw_gains(
+    "pairs": board_figures.draw_pairs, "gains": lambda board, path, **more: board_figures.draw_gains(
         board, path, "team", {of.submission: of.team for of in board.standings}, **more),
 }
 
@@ -41,8 +40,7 @@ def drawn(tmp_path, monkeypatch):
             yield figure
             kept.append(figure)
 
-    for module in (board_figures, pair_figures):
-        monkeypatch.setattr(module, "drawing", keeping)
+    monkeypatch.setattr(board_figures, "drawing", keeping)
 
     def draw(kind, board=RESAMPLED, **more):
         DRAWN[kind](board, tmp_path / "figure.png", **more)

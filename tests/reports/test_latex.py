@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from registry.rendering.latex import escape, latex_table
+from registry.rendering.render import escape_latex, latex_table
 from registry.rendering.table import Table
-from registry.reports.latex_board import latex_board
+from registry.reports.papers import latex_board
 from tests.needs import need
 from tests.reports.boards import HOSTILE, leaderboard
 
@@ -60,7 +60,7 @@ def test_undefined_scores_and_long_boards():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_leaves_a_command_behind(name):
-    left = escape(name)
+    left = escape_latex(name)
     for known in (r"\textbackslash{}", r"\textasciicircum{}", r"\textasciitilde{}", r"\textless{}", r"\textgreater{}",
                   r"\textbar{}", r"\textquotedbl{}", r"\textasciigrave{}", r"\{", r"\}", r"\$", r"\&", r"\#", r"\%",
                   r"\_", "{[}", "{]}", "{}"):

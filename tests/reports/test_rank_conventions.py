@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from registry.leaderboards.place import places
-from registry.reports.boards import board_table
-from registry.reports.latex_board import latex_board
-from registry.reports.page.data.boards import board_data
-from registry.reports.publishing.badge import badge
-from registry.reports.wide import wide_boards, wide_table
+from registry.boards.submissions import places
+from registry.reports.boards import board_table, wide_boards, wide_table
+from registry.reports.exports import badge
+from registry.reports.page.data import board_data
+from registry.reports.papers import latex_board
 from tests.reports.boards import leaderboard
 
 SIMULTANEOUS = [(1, 2), (1, 2), (3, 3), (4, 5), (4, 5)]
@@ -66,5 +65,5 @@ def test_people_do_not_see_letters_that_are_too_many_to_be_read():
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
         of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
         assert ("alike" in [column.heading for column in board_table(of).columns]) == seen
-        assert board_data(of, None)["lettered"] == seen
+        assert ("letters" in board_data(of, None)["columns"]) == seen
         assert board_table(of).rows[0]["letters"] == letters, "for programs as ever"

@@ -14,11 +14,11 @@ from io import StringIO
 from pathlib import Path
 
 from registry.at_once import Kept, at_once
+from registry.boards.load import declared_leaderboards
 from registry.cli.pipeline import bring_up
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
-from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import load_manifest
 from registry.manifest.folder import toml
 from registry.parallel.execution import Execution

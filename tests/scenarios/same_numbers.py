@@ -1,8 +1,8 @@
 """Whether all numbers are those of an earlier commit: boards, pairs and studies of the real and the sample tasks.
 
-`python -m tests.scenarios.same_numbers COMMIT [TASK ...]` brings in each task by both codes and compares what `board`,
-`pairs` and the studies of `docs/studies` print as JSON, value by value. It prints how many values there are, how many
-differ, and by how much at most: `1e-12` of a number that has twelve digits in common.
+`python -m tests.scenarios.same_numbers COMMIT [TASK ...]` runs each task with both codes and compares the JSON of
+`board`, `pairs` and the studies of `docs/studies`, value by value and without messages. It prints how many values, how
+many differ, and by how much at most: `1e-12` of a number that has twelve digits in common.
 """
 
 import json
@@ -41,6 +41,14 @@ def printed(env: Mapping[str, str], task: str) -> dict[str, Any]:
     return found
 
 
+_MESSAGES = {"note", "messages", "remarks", "warnings"}  # whose words may change
+
+
+def without_messages(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a command without their messages."""
+    return [{key: value for key, value in row.items() if key not in _MESSAGES} for row in rows]
+
+
 def apart(before: Any, now: Any) -> Iterator[float]:
     """How far each value is from the earlier one: 0 the same bits; infinite where they are no two finite numbers."""
     if isinstance(before, dict) and isinstance(now, dict) and before.keys() == now.keys():
@@ -63,7 +71,7 @@ def main(commit: str, tasks: Sequence[str]) -> int:
         for task in tasks or TASKS:
             before, now = printed(earlier, task), printed(os.environ | {"PYTHONPATH": str(ROOT)}, task)
             for command in before:
-                found = list(apart(before[command], now[command]))
+                found = list(apart(without_messages(before[command]), without_messages(now[command])))
                 differ = [by for by in found if by]
                 total.update(values=len(found), differ=len(differ))
                 print(f"{task:20} {command:60} {len(found):8,} values, {len(differ):,} differ"

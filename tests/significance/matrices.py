@@ -7,7 +7,7 @@ from registry.evaluation.matrices import Counts, Steps, matrix_of
 from registry.families import step_of
 from registry.metrics import Mean
 from registry.significance import Permutation, Settings, StatisticMatrix
-from registry.significance.intervals import over_items
+from registry.significance.intervals import group_by_item
 
 ACCURACY = ((1, 0), (0, 1))
 PRECISION, RECALL, F1 = (((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1)), ((2, 0, 0), (0, 1, 1)))
@@ -57,7 +57,7 @@ def of_scores(pairs):
 def matrix_by(metric, statistics):
     """The matrix of a metric from its statistics, by unit."""
     statistics = np.asarray(statistics, dtype=float)
-    return over_items(matrix_of(metric, Counts.of(statistics, Steps.of(metric, [statistics], step_of(statistics)))))
+    return group_by_item(matrix_of(metric, Counts.of(statistics, Steps.of(metric, [statistics], step_of(statistics)))))
 
 
 def of_values(metric, values):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import Settings, Sign
-from registry.significance.base import Observed, discordant
+from registry.significance.base import Observed, count_discordant
 from tests.significance.matrices import ACCURACY, RECALL, matrix
 
 
@@ -23,7 +23,7 @@ def test_units_differ_where_any_column_does(values, columns, seed, units):
     statistics = np.random.default_rng(seed).choice(values, (units, 5, columns))
     pairs = list(itertools.permutations(range(5), 2))
     for some in (pairs, pairs[3:4]):
-        found = discordant(matrix(statistics, None), *np.array(some).T)
+        found = count_discordant(matrix(statistics, None), *np.array(some).T)
         assert found.tolist() == by_looking(statistics, some)
 
 
@@ -36,7 +36,7 @@ def test_units_are_counted_by_the_score_where_it_tells_as_much(seed, step):
     pairs = list(itertools.permutations(range(5), 2))
     for columns, quotient in (([over, under], ACCURACY), ([over, under, over], RECALL), ([under, over, under], RECALL)):
         statistics = np.stack(columns, axis=-1)
-        found = discordant(matrix(statistics, quotient), *np.array(pairs).T)
+        found = count_discordant(matrix(statistics, quotient), *np.array(pairs).T)
         assert found.tolist() == by_looking(statistics, pairs)
 
 

@@ -62,7 +62,7 @@ def test_messages_are_equal_by_content_not_by_number():
 @given(st.lists(tails, max_size=6), st.lists(tails, max_size=6), st.randoms())
 def test_tails_that_are_joined_are_where_they_belong(first, second, random):
     places = random.sample(range(n := len(first) + len(second)), n)
-    joined = Tails.joined(n, [(np.array(where, dtype=int), Tails.of(part)) for where, part in (
+    joined = Tails.join(n, [(np.array(where, dtype=int), Tails.of(part)) for where, part in (
         (places[:len(first)], first), (places[len(first):], second))])
     for at, tail in zip(places, first + second, strict=True):
         assert repr(Tail(**joined.row(at))) == repr(tail)

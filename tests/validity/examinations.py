@@ -11,7 +11,7 @@ import numpy as np
 from registry.significance import Execution, PairTest, Settings
 from registry.significance.base import METHODS, Observed
 from registry.significance.effects import assess_equivalence, check_normality, measure_effects
-from registry.significance.intervals import ClosedForm, over_items
+from registry.significance.intervals import ClosedForm, group_by_item
 from registry.significance.units import unit_differences
 
 ALPHA = 0.05
@@ -124,7 +124,7 @@ class CoversInClosedForm:
         return f"interval of the {self.of} in closed form"
 
     def __call__(self, sample, rng):
-        matrix, first = over_items(sample.matrix), np.array(sample.pairs())[:, 0]
+        matrix, first = group_by_item(sample.matrix), np.array(sample.pairs())[:, 0]
         closed, truths = ClosedForm(matrix), sample.population.truth
         if self.of == "score":
             low, high = (end[first] for end in closed.scores())

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 
-from registry.significance.intervals import ClosedForm, over_items
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.intervals import ClosedForm, group_by_item
+from registry.significance.resampling.scores import score_resamples
 from tests.validity.examinations import settings
 from tests.validity.populations import binary, documents, predictions, skewed, spans, translations
 
@@ -25,9 +25,9 @@ def hits(population, runs):
     for at in range(0, runs, BATCH):
         rng = np.random.default_rng([7, at])
         sample = population.sample(rng, BATCH)
-        matrix, first = over_items(sample.matrix), np.arange(0, BATCH * sample.systems, sample.systems)
+        matrix, first = group_by_item(sample.matrix), np.arange(0, BATCH * sample.systems, sample.systems)
         truths = population.truth[0], population.truth[0] - population.truth[1]
-        of, drawn = ClosedForm(matrix), resampled_scores(matrix, settings(rng, resamples=1000))
+        of, drawn = ClosedForm(matrix), score_resamples(matrix, settings(rng, resamples=1000))
         closed = np.stack(of.scores())[:, first], np.stack(of.differences(first, first + 1))
         of_draws = (np.nanquantile(scores, (0.025, 0.975), axis=0) for scores in (
             drawn[:, first], drawn[:, first] - drawn[:, first + 1]))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from registry.metrics import MCC, Kappa, LabelF
-from registry.significance.intervals import ClosedForm, influences, over_items, standard_errors
+from registry.significance.intervals import ClosedForm, group_by_item, influences, standard_errors
 from tests.validity.populations import documents, spans, translations
 from tests.validity.range_populations import (
     POSITIVES,
@@ -49,7 +49,7 @@ def measure(population, runs):
     score, other = population.truth[:2]
     for at in range(0, runs, BATCH):
         sample = population.sample(np.random.default_rng([52, at]), BATCH)
-        matrix, first = over_items(sample.matrix), np.arange(0, BATCH * sample.systems, sample.systems)
+        matrix, first = group_by_item(sample.matrix), np.arange(0, BATCH * sample.systems, sample.systems)
         closed, moved = ClosedForm(matrix), influences(matrix)
         quantile = stats.t.ppf(0.975, len(moved) - 1)
         reach = quantile * standard_errors(moved[:, first])
@@ -63,7 +63,7 @@ def measure(population, runs):
             (matrix.difference(score, other), closed.differences(first, first + 1)))]
         low, high = matrix.score_range
         outside = (observed[first] - reach < low) | (observed[first] + reach > high)
-        warned = [bool(alone.n_skewed() or alone.n_even()) for alone in (
+        warned = [bool(alone.count_skewed() or alone.count_even_units()) for alone in (
             ClosedForm(matrix.of_systems([n])) for n in first.tolist())]
         outcome = np.stack([student, difference, *covers, warned, outside], axis=1).astype(float)
         outcome[np.ix_(constant, (1, 3))] = np.nan

@@ -14,7 +14,7 @@ import numpy as np
 
 from registry.significance import Bootstrap, McNemar, PairTest, Permutation
 from registry.significance.base import Tails
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 from tests.validity.examinations import PValues, RandomizedP
 from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder
 from tests.validity.history_rows import FalseNewBest, FalseNewBestShown
@@ -74,12 +74,12 @@ class OwnBootstrap(PairTest):
     def tails(self, pairs, asked):
         """Count the extreme resamples of each pair."""
         matrix = pairs[0].matrix
-        first = resampled_scores(matrix, asked)
-        second = resampled_scores(matrix, replace(asked, seed=asked.seed + 1)) if self.apart else first
+        first = score_resamples(matrix, asked)
+        second = score_resamples(matrix, replace(asked, seed=asked.seed + 1)) if self.apart else first
         counts = [np.count_nonzero(self.extreme(o.difference, first[:, o.pair[0]] - second[:, o.pair[1]]))
                   for o in pairs]
         p = (np.array(counts) + 1) / (asked.resamples + 1)
-        return Tails.made(np.log(p), "monte-carlo", resamples=asked.resamples)
+        return Tails.make(np.log(p), "monte-carlo", resamples=asked.resamples)
 
 
 def recentred(difference, resampled):

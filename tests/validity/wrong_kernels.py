@@ -13,7 +13,7 @@ from registry.significance.base import Tails
 from registry.significance.crossed import cross_runs
 from registry.significance.histories import NewBests
 from registry.significance.rank_sets import DRAWS, Bootstrapped
-from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.draws import sum_swaps
 from tests.validity.examinations import ALPHA, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs
 from tests.validity.judged_rows import METRIC
@@ -50,7 +50,7 @@ class UnderflownSigns(PairTest):
                 masses.append(masses[-1] * (n - k + 1) / k if k else 0.5**n)
             found.append(np.array(masses)[np.abs(2 * np.arange(n + 1) - n) >= abs(2 * wins - n)].sum())
         with np.errstate(divide="ignore"):
-            return Tails.made(np.log(np.array(found)), "exact")
+            return Tails.make(np.log(np.array(found)), "exact")
 
 
 class RunsForgotten(PairTest):
@@ -86,7 +86,7 @@ class NormalSources(PairTest):
             free = squared.sum()**2 / (squared**2 / degrees).sum() if self.joint else 1e9
             found.append((np.sqrt(squared.sum()), free))
         error, free = np.array(found).T
-        return Tails.made(np.log(2 * student.sf(np.abs(pairs.difference) / error, free)), "asymptotic")
+        return Tails.make(np.log(2 * student.sf(np.abs(pairs.difference) / error, free)), "asymptotic")
 
 
 class NothingIsZero(PairTest):
@@ -208,7 +208,7 @@ class RawMaxT:
             asked = settings(rng, resamples=499)
             apart = matrix.statistics[:, b] - matrix.statistics[:, a]
             observed = np.abs(matrix.scores()[a] - matrix.scores()[b])
-            moved = np.concatenate(list(swapped_sums(apart, asked, np.asarray)))[..., 0]
+            moved = np.concatenate(list(sum_swaps(apart, asked, np.asarray)))[..., 0]
             drawn = np.abs(2 * moved - apart.sum(axis=0)[:, 0]) / matrix.n_units
             raw.append((1 + (drawn >= observed).sum(axis=0)) / 500)
             adjusted.append((1 + (drawn.max(axis=1)[:, None] >= observed).sum(axis=0)) / 500)

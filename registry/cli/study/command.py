@@ -154,7 +154,7 @@ def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
 
 def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     """Make the study, or find it, and print it; draw it where a plot is asked for."""
-    from registry.reports.figures.style import check_form
+    from registry.reports.figures.drawing import check_form
     from registry.studies.run import run_study
     from registry.studies.study import Choice
 
@@ -226,7 +226,7 @@ def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) 
 
 def _print(found: list[StudyResult], given: Mapping[str, Any]) -> None:
     from registry.reports.figures.studies import draw
-    from registry.reports.study import study_table
+    from registry.reports.studies import study_table
 
     if (plot := given.get("plot")) is not None:
         if not given["dry_run"]:

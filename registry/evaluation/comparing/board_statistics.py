@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,16 +17,17 @@ from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.evaluation.scoring.measure import LabelNumbers, averaged, order_of_content
-from registry.families import PLACES, SMALLEST
-from registry.identity import digest_array, digest_json
+from registry.families import FAMILIES, PLACES, SMALLEST
+from registry.identity import canonical_json, digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
+from registry.metrics.sets import MatchMetric
 from registry.missing import MissingPolicy
-from registry.significance import Matrix
-from registry.significance.matrix import CompactStatistics
+from registry.significance import Matrix, StatisticMatrix
+from registry.significance.matrix import CompactStatistics, additive
 from registry.store import catalog
 from registry.store.catalog import Member
-from registry.store.statistics import StoredStatistics
+from registry.store.statistics import StoredStatistics, load_named_answers, load_responses
 from registry.values import parse
 
 _LOOKED_AT = 2**24  # scores of items by systems, among which ties are looked for
@@ -217,3 +219,45 @@ def _groups(connection: Connection, key: BoardKey, settings: Significance,
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
                              f"several {settings.strata!r}: strata must keep clusters whole")
     return units, strata
+
+
+_COLUMNS = FAMILIES["prf"].columns
+
+
+def by_response(connection: Connection, board: Board) -> Board:
+    """The same board with every distinct answer, of the gold or accepted by a system, as a row of its statistics.
+
+    Answers are in the order of their digests, which depends on nothing else.
+
+    Raises:
+        InputError: The metric does not count distinct answers, or a system has several runs.
+    """
+    key, matrix, metric = board.key, board.matrix, board.metric
+    if max(len(scores) for scores in board.run_scores) > 1:
+        raise InputError(f"{key.name}: single responses are not averaged over runs; take permutation")
+    uncounted = InputError(f"{key.name}: {metric!r} does not count distinct answers; take permutation")
+    if not isinstance(metric, MatchMetric):
+        raise uncounted
+    first, _ = catalog.item_ids(connection, key.gold.gold_revision_id)
+    answers, types = load_named_answers(connection, key.gold.gold_revision_id), metric.types()
+    typed = np.flatnonzero(np.array([type_ in (types or (type_,)) for _, _, type_ in answers.names], dtype=bool))
+    responses = load_responses(connection, [m.scoring_id for m in board.members], answers.ids[typed])
+    accepted = metric.acceptance([answers.names[n] for n in typed.tolist()], responses.given, responses.scores)
+    there = np.isin(answers.items[typed], first + board.items) & (answers.in_gold[typed] | accepted.any(axis=1))
+    kept, accepted = typed[there], accepted[there]
+    digests = [hashlib.sha256(canonical_json([*answers.names[n], bool(answers.in_gold[n])]).encode()).digest()
+               for n in kept.tolist()]
+    order = np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
+    contents = np.frombuffer(b"".join(sorted(digests)), dtype=np.uint8).reshape(-1, 32)
+    given, in_gold = accepted[order], answers.in_gold[kept[order]]
+    items = np.unique(answers.items[kept[order]], return_inverse=True)[1]
+    rows = np.zeros((len(order), len(board.members), len(_COLUMNS)))
+    rows[:, :, 0], rows[:, :, 1], rows[:, :, 2] = given & in_gold[:, None], given, in_gold[:, None]
+    if not np.array_equal(rows.sum(axis=0), matrix.statistics.sum(axis=0)):
+        raise uncounted
+    return replace(
+        board, digests=[digest_array(contents[given[:, n] | in_gold]) + digest_array(given[given[:, n] | in_gold, n])
+                        for n in range(len(board.members))],
+        matrix=StatisticMatrix(rows, additive(matrix).score, lower_is_better=matrix.lower_is_better,
+                               quotient=matrix.quotient, family=matrix.family, answers_to=items,
+                               score_range=matrix.score_range))

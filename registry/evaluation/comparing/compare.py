@@ -13,11 +13,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.arrays import Flags, Floats
+from registry.evaluation.comparing.board_keys import families
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.families import families
-from registry.evaluation.comparing.family_results import Decisions, FamilyResults
-from registry.evaluation.comparing.intervals import BoardIntervals
-from registry.evaluation.comparing.pair_results import BoardResults
+from registry.evaluation.comparing.pair_results import BoardIntervals, BoardResults, Decisions, FamilyResults
 from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, VettedBoard, vet
@@ -30,7 +28,7 @@ from registry.provenance import Signature
 from registry.significance import CORRECTIONS, rank
 from registry.significance.base import METHODS
 from registry.significance.multiple import STEP_DOWN
-from registry.significance.resampling.scores import sharing_resamples
+from registry.significance.resampling.scores import share_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import ComparisonRow, TaskRow
 from registry.store.log import Journal, now
@@ -149,7 +147,7 @@ def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Bo
     for board, request in zip(boards, requests, strict=True):
         execution = replace(request.execution, memory=request.execution.memory // len(boards))
         here = board.key.request(replace(request, execution=execution))
-        board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
+        board = replace(board, matrix=share_resamples(board.matrix, here.settings))
         test, _ = resolve_significance(here.significance)
         of_boards.append(BoardResults(connection, journal, board, here, test))
     family = FamilyResults(of_boards)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.families import families
+from registry.evaluation.comparing.board_keys import BoardKey, families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, VettedBoard, tested_board
 from registry.evaluation.resolve import resolve_significance

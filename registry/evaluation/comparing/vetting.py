@@ -11,11 +11,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, together
-from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.board_statistics import Board, clusters_of, load
-from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.board_keys import BoardKey, compared_keys
+from registry.evaluation.comparing.board_statistics import Board, by_response, clusters_of, load
 from registry.evaluation.comparing.directions import check_candidate, explain_refusal
-from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random

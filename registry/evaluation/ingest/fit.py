@@ -182,20 +182,20 @@ def digest_of_runs(digests: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """What of the lines `["key",value]` rests on keys alone: `["key",` in the order of the lines."""
+    """The parts of the lines `["key",value]` that depend on keys alone: `["key",` in the order of the lines."""
 
     order: Places
     lines: Bytes
     sizes: Places
 
     def of(self, kept: Flags) -> _Heads:
-        """Those of some lines."""
+        """Return the heads of some lines."""
         return _Heads(self.order[kept], self.lines[kept], self.sizes[kept])
 
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """What of the lines rests on values: its different texts, and the place of each line's."""
+    """The parts of the lines that depend on values: the distinct texts, and the place of each line's text."""
 
     texts: Bytes
     sizes: Places
@@ -203,12 +203,12 @@ class _Ends:
 
     @property
     def lines(self) -> Bytes:
-        """That of each line."""
+        """Return the text of each line."""
         return self.texts.take(self.codes, axis=0)
 
 
 def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
-    """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0.
+    """Return the same digest without a Python object for each answer: all lines at once, as bytes padded with 0.
 
     Gives nothing where a key stands twice, or the lines are too wide together.
     """
@@ -235,7 +235,7 @@ def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
 
 def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """What of the lines rests on values, part after part: its different texts, and the place of each line's.
+    """Yield the parts of the lines that depend on values: the distinct texts, and the place of each line's text.
 
     Statistics are written as `readers.tables.numbers_of` lists them.
     """
@@ -250,7 +250,7 @@ def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tu
 
 
 def _coded(values: Floats) -> tuple[Floats, Places]:
-    """The different values, and the place of each among them; small counts, which most are, are not sorted for that."""
+    """Return the distinct values, and the place of each value among them; small counts need no sorting."""
     largest = values.max(initial=0)
     if largest >= _MOST_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
@@ -260,7 +260,7 @@ def _coded(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _frame(heads: _Heads, of_end: int) -> tuple[Bytes, Places]:
-    """All lines with these heads, each with its count of bytes, and where their ends go, [lines, bytes of an end]."""
+    """Return all lines with these heads and byte counts, and the places of their ends, [lines, bytes of an end]."""
     sizes, ends = heads.sizes + of_end, np.ones((len(heads.order), of_end), dtype=np.uint8)
     whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
     there = whole != 0
@@ -280,12 +280,12 @@ def _heads(rows: Rows) -> _Heads | None:
 
 @lru_cache(maxsize=1)
 def _counts(most: int) -> Bytes:
-    """What `digest_lines` writes before lines of 0 to so many bytes."""
+    """Return the prefixes that `digest_lines` writes before lines of 0 to `most` bytes."""
     return _padded([b"%d:" % size for size in range(most + 1)])[0]
 
 
 def _padded(parts: list[bytes]) -> tuple[Bytes, Places]:
-    """Texts without NUL as bytes padded with it, [texts, bytes of the longest], and the size of each."""
+    """Return texts as bytes padded with NUL, [texts, bytes of the longest], and the size of each."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)
     return array.view(np.uint8).reshape(len(array), -1), sizes

@@ -121,10 +121,11 @@ class Collector:
                     return one.fit(items, one.read(document), document)
             except InputError:
                 pass  # found again row by row, with all others
-        problems, answers, fitted = Problems(self.limit), list[Answer](), None
+        problems, fitted = Problems(self.limit), None
+        answers: Sequence[Answer] = ()
         document = document.collecting(problems)
         try:
-            answers = list(one.read(document))
+            answers = one.read(document)
             fitted = None if items is None else one.fit(items, answers, document)
         except InputError as error:
             problems.end(error)
@@ -199,13 +200,15 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
 class Diagnosis:
     """Guesses at the causes of a file's problems.
 
+    Each guess needs evidence that would be odd otherwise, such as a file that reads well in another form.
+
     Attributes:
         document: The file.
-        reader: That it was read with.
-        answers: That could be read.
+        reader: Its reader.
+        answers: The answers that could be read.
         items: The expected items of all test sets.
-        test_set: The one that the file is for.
-        counts: How many problems there are of each category.
+        test_set: The test set that the file is for.
+        counts: The number of problems of each category.
     """
 
     document: Document
@@ -216,7 +219,7 @@ class Diagnosis:
     counts: Mapping[str, int]
 
     def cause(self, error: InputError) -> str:
-        """Say what has likely brought a problem about; empty where nothing tells."""
+        """Return the likely cause of a problem; empty if nothing indicates one."""
         item = error.item or ""
         found: dict[str, Callable[[], str]] = {
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
@@ -226,7 +229,7 @@ class Diagnosis:
 
     @cached_property
     def _expected(self) -> dict[str, int]:
-        """The place of every expected item."""
+        """Return the place of every expected item."""
         return {item.key: n for n, item in enumerate(self.items[self.test_set])}
 
     @cached_property
@@ -235,7 +238,7 @@ class Diagnosis:
 
     @cached_property
     def _form(self) -> str:
-        """The form that the file is written in, if it is another one of the format's."""
+        """Describe the form of the file, if it is another form of the same format."""
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
             return ""
@@ -245,7 +248,7 @@ class Diagnosis:
         return self._one_value
 
     def _other_forms(self) -> Iterator[tuple[int, str]]:
-        """Read the file in every other form: how many problems are left, and what the form is."""
+        """Read the file in every other form; yield the number of problems that are left, and the form."""
         hints = typing.get_type_hints(type(self.reader))
         is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
         for option in self.reader.forms:
@@ -258,7 +261,7 @@ class Diagnosis:
                                  f"{json.dumps(other)}, where the task wants {json.dumps(mine)}")
 
     def _other_separators(self) -> Iterator[tuple[int, str]]:
-        """Take what no form of the format has between cells for what the task has there: see above."""
+        """Read the file with separators that no form of the format has; yield the same as `_other_forms`."""
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
@@ -269,7 +272,7 @@ class Diagnosis:
                              f"{json.dumps(reader.separator)}")
 
     def _left(self, document: Document, **options: Any) -> int | None:
-        """How many problems of form a file has, read with other options; None where it then has no expected item."""
+        """Count the problems of form with other options; None if the file then has no expected item."""
         problems = Problems(0)
         try:
             answers = replace(self.reader, **options).read_answers(document.collecting(problems))
@@ -280,7 +283,7 @@ class Diagnosis:
 
     @property
     def _one_value(self) -> str:
-        """Whether the file is one JSON value where every line must be one."""
+        """Describe a file that is one JSON value although every line must be one."""
         if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
             return ""
         text = self._text.strip()
@@ -290,7 +293,7 @@ class Diagnosis:
 
     @cached_property
     def _text(self) -> str:
-        """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
+        """Return the text with U+FFFD for bytes that are no text; empty if the file cannot be read."""
         try:
             return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
         except InputError:
@@ -312,7 +315,7 @@ class Diagnosis:
 
     @cached_property
     def _counted_from(self) -> str:
-        """Whether the file's items are the expected ones by number, but for where counting begins."""
+        """Describe items whose numbers differ from the expected ones only in where counting begins."""
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         mine, theirs = ({int(key) for key in keys} for keys in (self._answered, self._expected))
@@ -321,7 +324,7 @@ class Diagnosis:
 
     @cached_property
     def _other_test_set(self) -> str:
-        """The test set whose items the unknown ones are, or that has just the file's items, or its texts."""
+        """Return the other test set that has the unknown items, or exactly the file's items, or its texts."""
         unknown = self._answered - self._expected.keys()
         others = {name: items for name, items in self.items.items() if name != self.test_set and items}
         for name, items in others.items():
@@ -341,13 +344,13 @@ class Diagnosis:
         return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
 
     def _task_text(self, value: Any) -> str:
-        """The text that systems were given; empty where the format has none."""
+        """Return the text that systems received; empty if the format has none."""
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)
 
     @cached_property
     def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
-        """Ways in which keys are alike: what they are called, and the expected keys by what they then are."""
+        """Return the ways to spell keys: their names, and the expected keys by their other spelling."""
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
     def _unknown(self, key: str) -> str:
@@ -381,7 +384,7 @@ class Diagnosis:
 
     @cached_property
     def _shifts(self) -> dict[str, int]:
-        """How many items further on the text of an answer stands, of those that stand elsewhere."""
+        """Return the distance, in items, of each answer whose text belongs to another item."""
         places: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
             here = self._task_text(item.gold)
@@ -395,7 +398,7 @@ class Diagnosis:
 
     @cached_property
     def _shifted(self) -> str:
-        """Whether most texts stand equally far from where they should: one line too few or too many moves them all."""
+        """Describe texts that mostly have the same distance from their place, as after a lacking or extra line."""
         if len(self._shifts) < 2:
             return ""
         ((distance, n),) = Counter(self._shifts.values()).most_common(1)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from registry.errors import InputError
-from registry.reports.figures.look import Look, look_of
+from registry.reports.figures.drawing import Look, look_of
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.boards.leaderboard import Leaderboard
 
 Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,8 +29,8 @@ def look_for(kind: Kind, **given: Any) -> Look:
 
 def draw(board: Leaderboard, kind: Kind, path: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
     """Draw a leaderboard; where there are `marked` pairs, these share an attribute, given with its values."""
-    from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores  # late: who asks for help draws not
-    from registry.reports.figures.pairs import draw_gains, draw_pairs
+    # Imported here, because printing help needs no numpy.
+    from registry.reports.figures.boards import draw_alike, draw_gains, draw_pairs, draw_ranks, draw_scores
 
     if kind == "gains":
         draw_gains(board, path, *marked, look)

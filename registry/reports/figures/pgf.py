@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from registry.rendering.latex import escape
+from registry.rendering.render import escape_latex
 
 _SIGNS = {"≤": r"$\leq$", "…": r"\ldots{}", "−": r"$-$", "→": r"$\rightarrow$", "←": r"$\leftarrow$"}
 _SIGN = re.compile(f"([{''.join(_SIGNS)}])")
@@ -40,7 +40,7 @@ def latex_text(written: str) -> str:
     >>> print(latex_text("p ≤ 0.05 of \\input{x}_1"))
     p $\leq$ 0.05 of \textbackslash{}input\{x\}\_1
     """
-    return "".join(_SIGNS.get(part) or escape(part) for part in _SIGN.split(written))
+    return "".join(_SIGNS.get(part) or escape_latex(part) for part in _SIGN.split(written))
 
 
 class _Renderer(RendererPgf):

@@ -6,9 +6,7 @@ draw; a content-security policy lets only those run, by their hashes, so that no
 A site has an index of its pages (`site`) and a feed of what changed (`feed`).
 """
 
-from registry.reports.page.feed import feed
-from registry.reports.page.html import page
-from registry.reports.page.pair_files import pair_file, pair_files
-from registry.reports.page.site import Card, card, site_index
+from registry.reports.page.html import page, pair_file, pair_files
+from registry.reports.page.site import Card, card, feed, site_index
 
 __all__ = ["Card", "card", "feed", "page", "pair_file", "pair_files", "site_index"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from registry.rendering.rows import lines
+from registry.rendering.render import lines
 from registry.serving.answers.problems import ProblemError
 
 MEDIA = {

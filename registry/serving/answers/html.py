@@ -15,7 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from registry.reports.page.templates import environment, hashed
+from registry.reports.page.html import environment, hashed
 from registry.serving.answers.forms import MEDIA, chosen
 from registry.serving.answers.problems import ProblemError
 from registry.serving.answers.respond import Content

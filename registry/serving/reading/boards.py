@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+from registry.boards.site import unshown
+from registry.boards.snapshot import Snapshot, TaskBoards, detailed, snapshot
+from registry.boards.submissions import Ladder, ladders
 from registry.errors import HiddenError, InputError, MismatchError
-from registry.leaderboards.ladders import Ladder, ladders
-from registry.leaderboards.site.unshown import unshown
-from registry.leaderboards.snapshot import Snapshot, TaskBoards, detailed, snapshot
-from registry.leaderboards.stored import ALL_PAIRS, NOT_COMPARED
 from registry.serving.reading.source import Opened, Reading
 from registry.store import catalog
 from registry.store.database import Database

@@ -31,11 +31,11 @@ LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
 
 
-def too_fine(pairs: ObservedPairs) -> Flags:
-    """Whether the lattice of pairs that share their denominators is surely too fine for `ideal_tail`, [pairs].
+def are_too_fine(pairs: ObservedPairs) -> Flags:
+    """Flag pairs with shared denominators whose lattice is surely too fine for `ideal_tail`, [pairs].
 
-    It is for scores with many digits, which few units show at little cost; `ideal_tail` finds the other cases. Each
-    pair is counted in its own common steps, whatever other systems need.
+    This finds scores with many digits from few units at little cost; `ideal_tail` finds the other cases. Each pair is
+    counted in its own common steps, independent of other systems.
     """
     fine = np.zeros(len(pairs), dtype=bool)
     if not len(pairs):
@@ -48,32 +48,29 @@ def too_fine(pairs: ObservedPairs) -> Flags:
             return fine
         sums = sums + over.sum(axis=0)
         own = np.gcd(own, np.gcd.reduce(over.astype(np.int64), axis=0))
-    return _surely_wide(matrix, a, b, np.maximum(1, np.gcd(own[a], own[b])), sums / len(matrix.statistics))
-
-
-def _surely_wide(matrix: Matrix, a: Ints, b: Ints, steps: Ints, means: Floats) -> Flags:
-    """Whether differences of systems are too wide in `steps` [pairs], beyond any rounding; `means` are [systems]."""
     n = len(matrix.statistics)
+    steps, means = np.maximum(1, np.gcd(own[a], own[b])), sums / n
     few = next(matrix.parts_by_block())[0][:8].astype(np.int64)
     few = few[:, a] - few[:, b]
     products = reduce(np.add, ((over - means).T @ (over - means) for over, _ in matrix.parts_by_block()))
     variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / n
-    return np.asarray((np.gcd.reduce(few - few[0]) == steps) & (_width(variances, n) > 1.001 * MAX_CELLS * steps))
+    is_wide_window = _estimate_width(variances, n) > 1.001 * MAX_CELLS * steps  # beyond any rounding
+    return np.asarray((np.gcd.reduce(few - few[0]) == steps) & is_wide_window)
 
 
 def is_wide(differences: Ints) -> bool:
-    """Whether the window of sums of draws of the unit differences needs more than `MAX_CELLS`."""
-    width = float(_width(differences.var(), len(differences)))
+    """Return whether the window of sums of draws of the unit differences needs more than `MAX_CELLS`."""
+    width = float(_estimate_width(differences.var(), len(differences)))
     return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(differences - differences[0]))
 
 
-def _width(variances: Floats, draws: int) -> Floats:
-    """The width between the edges (`edge`) of sums of so many draws, approximated by the normal distribution."""
+def _estimate_width(variances: Floats, draws: int) -> Floats:
+    """Approximate the width between the edges (`edge`) of sums of draws by the normal distribution."""
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def edge(places: Ints, log_shares: Floats, draws: int) -> int:
-    """A place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE), by Chernoff's inequality.
+    """Return a place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE) (Chernoff).
 
     P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
     draw. The best of some s around that of a normal distribution is good enough.
@@ -96,22 +93,21 @@ TIE = 1 + 1e-12  # a probability this close to a level is at it
 
 
 def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
-    """Whether `ideal_tail` is possible for pairs of the matrix, as far as this is the same for all pairs."""
+    """Return whether `ideal_tail` may be possible for pairs of the matrix."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
-    """The p-value and the interval of the recentred paired bootstrap after infinitely many resamples.
+    """Return the p-value and interval of the recentred paired bootstrap after infinitely many resamples.
 
-    A resample whose denominators are all 0 is undefined and counts as extreme. Where no resample is as extreme as the
-    observed difference (`resampling.reach`), p is nan, and there is no interval. The dual interval excludes 0 just when
+    A resample whose denominators are all 0 is undefined and counts as extreme. If no resample is as extreme as the
+    observed difference (`is_reachable`), p and the interval are nan. The dual interval excludes 0 if and only if
     p <= 1 - confidence; the percentile and the basic interval are those of the defined resamples.
 
     Returns:
-        The tail, p with a relative error of about 1e-11. None where there are strata, where runs are random, where the
-        score is no quotient of whole numbers or decimals whose denominators the systems share, where the lattice is
-        too large, and for `bca`.
+        The tail; p has a relative error of about 1e-11. None for strata, for random runs, for scores that are not
+        quotients of whole numbers or decimals with shared denominators, for lattices that are too large, and for `bca`.
     """
     matrix = observed.matrix
     if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
@@ -148,7 +144,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         p = round(p * n**n) / n**n
     if counted or p >= SMALL:
         log_p = math.log(p) if p else -math.inf
-    else:  # so small only where it is that of d* >= 2 d, or d* <= 0 as well
+    else:  # so small only if it is that of d* >= 2 d, or d* <= 0 as well
         back = resamples.log_tail(-1, 0) if settings.alternative == "two-sided" else -math.inf
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
@@ -157,13 +153,14 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
         return replace(tail, messages=Messages.of("no-interval"))
-    ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)
+    is_dual = settings.interval == "dual"
+    ends = _find_dual(differences, p, settings) if is_dual else _find_percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)
     return replace(tail, ci_low=low, ci_high=high)
 
 
 class _Resamples:
-    """The sums (u, w) of n units drawn from n, with differences `over` and denominators `under`."""
+    """Sums (u, w) of n units drawn from n, with differences `over` and denominators `under`."""
 
     def __init__(self, over: Ints, under: Ints) -> None:
         if (under == under[0]).all():  # numbers are sorted several times as fast as pairs of them
@@ -180,7 +177,7 @@ class _Resamples:
             raise TooLargeError
 
     def log_tail(self, a: int, b: int) -> float:
-        """The natural logarithm of P(a u + b w >= 0, w > 0), where the mean is not in that half-plane.
+        """Return the natural logarithm of P(a u + b w >= 0, w > 0); the mean must not be in that half-plane.
 
         Raises:
             TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the tail.
@@ -192,7 +189,7 @@ class _Resamples:
         if self.draws * top < start or (top == 0 and not self.units[1, rises == top].any()):
             return -math.inf
         excess = rises - start / self.draws
-        tilt = _tilt(excess, self.log_shares)
+        tilt = _find_tilt(excess, self.log_shares)
         tilted = self.log_shares + tilt * excess
         log_scale = float(np.logaddexp.reduce(tilted))
         masses, u, w = self.law(tilted - log_scale)
@@ -204,7 +201,7 @@ class _Resamples:
         return self.draws * log_scale + math.log(share)
 
     def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
-        """The probabilities of sums in a window, [w, u], and the sums u and w, for draws with these probabilities.
+        """Return the probabilities of sums in a window, [w, u], and the sums u and w, for draws with these shares.
 
         The sums are one period of the transform: they rise from somewhere within it and continue at its start.
         """
@@ -229,8 +226,8 @@ class _Resamples:
         return irfft2(power, sides[::-1]), u, w
 
 
-def _tilt(excess: Floats, log_shares: Floats) -> float:
-    """The t >= 0 with which the mean excess of a draw is 0, or nearly so.
+def _find_tilt(excess: Floats, log_shares: Floats) -> float:
+    """Find the t >= 0 with which the mean excess of a draw is nearly 0.
 
     Any t gives the right probability; a good one gives it without loss of digits.
     """
@@ -243,7 +240,7 @@ def _tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """The distribution of d* = u / w on a grid of multiples of 1 / `grid`, of which the observed d is `bar`.
+    """Distribution of d* = u / w on a grid of multiples of 1 / `grid`; `bar` multiples are the observed d.
 
     Probabilities have an error of 1e-14, so levels of at least 1e-12 can be distinguished.
     """
@@ -267,46 +264,46 @@ class _Differences:
         self.top = self.grid * largest // least + 1  # no d* is as large
 
     def at_least(self, x: int) -> float:
-        """P(d* >= x / grid)."""
-        return self._from(-(-x * self.w // self.grid))
+        """Return P(d* >= x / grid)."""
+        return self._sum_from(-(-x * self.w // self.grid))
 
     def at_most(self, x: int) -> float:
-        """P(d* <= x / grid)."""
-        return 1 - self.undefined - self._from(x * self.w // self.grid + 1)
+        """Return P(d* <= x / grid)."""
+        return 1 - self.undefined - self._sum_from(x * self.w // self.grid + 1)
 
     def extreme(self, x: int, alternative: Alternative) -> float:
-        """P(d* - d is as extreme as x / grid, or undefined); above 1 where x is 0, which both sides count."""
+        """Return P(d* - d is as extreme as x / grid, or undefined); above 1 if x is 0, which both sides count."""
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
 
-    def _from(self, u: Ints | int) -> float:
+    def _sum_from(self, u: Ints | int) -> float:
         columns, last = -((self.first - u) // self.step), self.tails.shape[1] - 1
         if isinstance(columns, int):
             return float(self.tails[0, min(max(columns, 0), last)])
         return float(self.tails[np.arange(len(columns)), columns.clip(0, last)].sum())
 
 
-def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
-    """The interval up to the largest extremity that has a probability above 1 - confidence."""
+def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
+    """Return the interval up to the largest extremity with a probability above 1 - confidence."""
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
     low, high = (0 if alternative == "two-sided" else -top, bar) if p <= alpha * TIE else (bar, top)
-    reach = _last(lambda x: differences.extreme(x, alternative), alpha, low, high)
+    reach = _find_last(lambda x: differences.extreme(x, alternative), alpha, low, high)
     if differences.undefined > alpha * TIE:
         reach = math.inf
     return (-math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach)
 
 
-def _percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
-    """The percentile interval of the defined resamples, or its mirror image where `basic`."""
+def _find_percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
+    """Return the percentile interval of the defined resamples, or its mirror image for `basic`."""
     outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
-    high = _last(differences.at_least, outside, -top, top)
-    low = -_last(lambda x: differences.at_most(-x), outside, -top, top)
+    high = _find_last(differences.at_least, outside, -top, top)
+    low = -_find_last(lambda x: differences.at_most(-x), outside, -top, top)
     return (2 * differences.bar - high, 2 * differences.bar - low) if settings.interval == "basic" else (low, high)
 
 
-def _last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """The last x, from `low` to below `high`, at which a falling tail is above the level; it is at `low`."""
+def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
+    """Find the last x, from `low` to below `high`, at which a falling tail is above the level; it is at `low`."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from registry.arrays import Flags, Floats, Ints
+from registry.arrays import Floats, Ints
 
 SILENT = -50.0  # the logarithm of a negligible modulus
 _FURTHER = 1e-3 * 1.125 ** np.arange(104)  # tilts up to 200
@@ -43,11 +43,11 @@ class HalfSums:
         self.counts: Floats = counts.astype(np.float64)
 
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
-        """K(t) - t.point, which undoes the tilt at a point; minus the rate function at the mean of the tilt."""
+        """Return K(t) - t.point, which undoes the tilt at a point; minus the rate function at the mean of the tilt."""
         return float(self.log_scales(tilt, point))
 
     def log_scales(self, tilts: Floats, point: Floats | Ints) -> Floats:
-        """K(t) - t.point for each of the tilts, [..., 2] -> [...]."""
+        """Return K(t) - t.point for each of the tilts, [..., 2] -> [...]."""
         exponents = tilts @ self.vectors.T
         # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
         # of whole vectors loses nothing where t.corner and t.point are large and nearly the same
@@ -56,28 +56,28 @@ class HalfSums:
         return np.asarray(shares @ self.counts + (tilts * (corners - point)).sum(axis=-1))
 
     def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
-        """P(b_i = 1) and P(b_i = 0) under the tilt for each distinct vector, both with full relative accuracy."""
+        """Return P(b_i = 1) and P(b_i = 0) under the tilt for each distinct vector, with full relative accuracy."""
         exponents = self.vectors @ tilt
         return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
 
     def mean(self, tilt: Floats) -> Floats:
-        """The gradient of K."""
+        """Return the gradient of K."""
         return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
 
     def covariance(self, tilt: Floats) -> Floats:
-        """The Hessian of K."""
+        """Return the Hessian of K."""
         p, q = self.probabilities(tilt)
         return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
 
     def deviations(self, tilt: Floats) -> Floats:
-        """The standard deviation of either coordinate."""
+        """Return the standard deviations of the coordinates."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
     def most(self, rows: Ints) -> Floats:
-        """The largest first coordinate that B can have, or a little more, in each of all rows (second coordinates).
+        """Return the largest first coordinate of B, or a little more, in each of all rows (second coordinates).
 
-        It is the rim of the hull of B. The first row has all vectors that lead down and none that leads up; from there
-        the former go and the latter come, those first that gain the most per row.
+        It is the rim of the hull of B. The first row has all vectors that lead down and none that leads up. Row by row
+        the former leave and the latter join, in the order of their gain per row.
         """
         over, rise = self.vectors.T * self.counts
         level = rise == 0
@@ -88,9 +88,9 @@ class HalfSums:
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
     def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
-        """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.
+        """Find the tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.
 
-        It begins at the tilt `start`, that of a point nearby, unless it is too steep for the next steps, or at 0.
+        It begins at `start`, the tilt of a nearby point, or at 0 if that is too steep for the next steps.
         """
         tilt = np.zeros(2) if start is None or np.abs(self.vectors @ start).max() > _STEEP else start
         value = self.log_scale(tilt, point)
@@ -98,7 +98,12 @@ class HalfSums:
             gradient = self.mean(tilt) - point
             if (np.abs(gradient) < 0.05).all():
                 break
-            step = _newton_step(self.covariance(tilt), gradient)
+            (a, b), (_, d) = hessian = self.covariance(tilt)
+            determinant = a * d - b * b
+            if determinant > 1e-6 * a * d:
+                step = np.asarray(np.array([d, a]) * gradient - b * gradient[::-1]) / float(determinant)
+            else:  # without a part along a direction in which B does not move
+                step = np.linalg.pinv(hessian, rcond=1e-9, hermitian=True) @ gradient
             length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
             while True:
                 there = tilt - length * step
@@ -107,59 +112,64 @@ class HalfSums:
                     break
                 length /= 2
             tilt, value = there, after
-            if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of what is possible
+            if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of the lattice
                 break
         return tilt
 
-    def log_rows(self, first: int, last: int) -> float:
-        """Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
+    def bound_rows(self, first: int, last: int) -> float:
+        """Return Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
         still = np.zeros(2)
         mean = self.mean(still)[1]
         if first <= mean <= last:
             return 0.0
         edge, sign = (first, 1) if first > mean else (last, -1)
-        return self._log_beyond(still, 1, edge, sign)
+        return self._bound_beyond(still, 1, edge, sign)
 
-    def log_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
-        """Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
+    def bound_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
+        """Return Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
         bounds = [-math.inf]
         for axis in (0, 1):
             if first[axis] > low[axis]:
-                bounds.append(self._log_beyond(tilt, axis, int(first[axis]) - 1, -1))
+                bounds.append(self._bound_beyond(tilt, axis, int(first[axis]) - 1, -1))
             if last[axis] < high[axis]:
-                bounds.append(self._log_beyond(tilt, axis, int(last[axis]) + 1, 1))
+                bounds.append(self._bound_beyond(tilt, axis, int(last[axis]) + 1, 1))
         return float(np.logaddexp.reduce(bounds))
 
-    def _log_beyond(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
-        """A bound on log P_t(a coordinate of B is at the edge, or beyond it on the side of the sign).
+    def _bound_beyond(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
+        """Bound log P_t(a coordinate of B is at the edge, or beyond it on the side of the sign).
 
-        Any further tilt gives a valid bound; of some that grow by an eighth, the best one's exponent is within a
-        hundredth of what the best of all gives.
+        Any further tilt gives a valid bound. The best exponent of some that grow by an eighth is within a hundredth of
+        the best of all.
         """
         face, further = np.where(np.arange(2) == axis, edge, 0), np.zeros((len(_FURTHER), 2))
         further[:, axis] = sign * _FURTHER
         return float(self.log_scales(tilt + further, face).min() - self.log_scale(tilt, face))
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """P_t(B = x) for x from `first` to `last`; what lies outside is folded in modulo sides that are no smaller."""
+        """Return P_t(B = x) for x from `first` to `last`; probability outside folds in modulo the transform's sides."""
         from scipy.fft import ifft, irfft, next_fast_len
 
         wanted = last - first + 1
         sides = np.array([next_fast_len(int(wanted[0])), next_fast_len(int(wanted[1]), real=True)])
         p, q = self.probabilities(tilt)
         turns = _HalfTurns(sides)
-        rows, columns, log_modulus = self._loud(p * q, turns)
+        rows, columns, log_modulus = self._find_loud(p * q, turns)
         transform = np.zeros((sides[0], int(columns.max()) + 1), dtype=np.complex128)  # 0 in all columns from there on
-        transform[rows, columns] = np.exp(log_modulus - 1j * self._phases(rows, columns, p, turns, first))
+        # The phases of E exp(i f.B), moved to the corner of the window; the inverse transform takes their conjugates.
+        phases = -_angle(rows, first[0], turns.sides[0]) - _angle(columns, first[1], turns.sides[1])
+        for n, vector in enumerate(self.whole):
+            turn = turns(rows, columns, vector)
+            phases += self.counts[n] * np.arctan2(2 * p[n] * turn.imag * turn.real, 1 - 2 * p[n] * turn.imag**2)
+        transform[rows, columns] = np.exp(log_modulus - 1j * phases)
         masses: Floats = irfft(ifft(transform, axis=0, overwrite_x=True)[:wanted[0]], n=int(sides[1]), axis=1)
         return masses[:, :wanted[1]]
 
-    def _loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
-        """The frequencies at which the transform is not negligible, and the logarithm of its modulus there.
+    def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
+        """Find the frequencies at which the transform is not negligible, and the logarithm of its modulus there.
 
-        They are few, unless the window is hardly wider than B. The modulus is a product over the vectors. Those along
-        an axis rule out whole rows or columns of frequencies, and of the others those with the largest variances nearly
-        all that is left.
+        They are few, unless the window is hardly wider than B. The modulus is a product over the vectors. Vectors along
+        an axis rule out whole rows or columns of frequencies, and of the others those with the largest variances rule
+        out most of the rest.
         """
         loud, moduli = [], []
         for axis, size in enumerate((turns.sides[0], turns.sides[1] // 2 + 1)):
@@ -179,55 +189,35 @@ class HalfSums:
         return rows, columns, log_modulus
 
     def _log_modulus(self, n: int, variances: Floats, sine: Floats) -> Floats:
-        """What the vector n adds to the logarithm of the modulus, from the sines of half the angles f.v.
+        """Return the share of vector n in the logarithm of the modulus, from the sines of half the angles f.v.
 
-        It is that of 1 - 4 p q sin^2, which keeps its digits near 0; a modulus of 0 has the logarithm -inf.
+        It is the logarithm of 1 - 4 p q sin^2, which keeps its digits near 0; a modulus of 0 has the logarithm -inf.
         """
-        with np.errstate(divide="ignore"):  # a sine of 1 is rounded up at times, where no number has that logarithm
+        with np.errstate(divide="ignore"):  # a sine of 1 may be rounded up: maximum()
             return np.asarray(self.counts[n] / 2 * np.log1p(np.maximum(-4 * variances[n] * (sine * sine), -1)))
-
-    def _phases(self, rows: Ints, columns: Ints, p: Floats, turns: _HalfTurns, first: Ints) -> Floats:
-        """The phases of E exp(i f.B) at some frequencies, moved to the corner of the window.
-
-        The inverse transform has exp(+i...), so it takes their conjugates.
-        """
-        phases = -_angle(rows, first[0], turns.sides[0]) - _angle(columns, first[1], turns.sides[1])
-        for n, vector in enumerate(self.whole):
-            turn = turns(rows, columns, vector)
-            phases += self.counts[n] * np.arctan2(2 * p[n] * turn.imag * turn.real, 1 - 2 * p[n] * turn.imag**2)
-        return phases
 
 
 class _HalfTurns:
-    """The cosine and the sine, as one complex number, of half the angles 2 pi f.v, up to a sign that both share."""
+    """Cosine and sine, as one complex number, of half the angles 2 pi f.v, up to a sign that both share."""
 
     def __init__(self, sides: Ints) -> None:
         self.sides: list[int] = sides.tolist()
         self._along: dict[tuple[int, int], NDArray[np.complex128]] = {}
 
     def __call__(self, rows: Ints, columns: Ints, vector: Ints) -> NDArray[np.complex128]:
-        """At some frequencies for one vector."""
+        """Return the half turns at some frequencies for one vector."""
         return self.along(0, vector[0])[rows] * self.along(1, vector[1])[columns]
 
     def along(self, axis: int, step: int) -> NDArray[np.complex128]:
-        """At all frequencies of an axis for a vector of so many steps along it."""
+        """Return the half turns at all frequencies of an axis for a vector of `step` steps along it."""
         if (axis, step) not in self._along:
             size = self.sides[axis]
             self._along[axis, step] = np.exp(0.5j * _angle(np.arange(size), step, size))
         return self._along[axis, step]
 
 
-def _newton_step(hessian: Floats, gradient: Floats) -> Floats:
-    """The solution of two equations, without a part along a direction in which B does not move."""
-    (a, b), (_, d) = hessian
-    determinant = a * d - b * b
-    if determinant > 1e-6 * a * d:
-        return np.asarray(np.array([d, a]) * gradient - b * gradient[::-1]) / float(determinant)
-    return np.asarray(np.linalg.pinv(hessian, rcond=1e-9, hermitian=True) @ gradient)
-
-
 def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
-    """2 pi frequency multiple / size, reduced exactly into (-pi, pi]."""
+    """Return 2 pi frequency multiple / size, reduced exactly into (-pi, pi]."""
     residues = frequencies * (multiple % size) % size
     return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)
 
@@ -244,15 +234,15 @@ _STEP, _CELL = 2e5, 8  # what a vector costs in a plain convolution, and a cell 
 
 
 class TooLargeError(Exception):
-    """The lattice has more cells than are worth transforming."""
+    """Raised if a lattice has more cells than are worth transforming."""
 
 
 class Region(NamedTuple):
-    """A rejection region: in each row (second coordinate) the points from a threshold on.
+    """Rejection region: in each row (second coordinate) the points from a threshold on.
 
     Attributes:
-        threshold: The threshold in a row as a smooth function, for searching.
-        thresholds: The first lattice point of the region in each of the rows, exactly.
+        threshold: Returns the threshold in a row as a smooth function, for searching.
+        thresholds: Returns the first lattice point of the region in each row, exactly.
     """
 
     threshold: Callable[[float], float]
@@ -260,10 +250,9 @@ class Region(NamedTuple):
 
 
 def log_probability(vectors: Ints, region: Region) -> float:
-    """The natural logarithm of P(B in region), for B the sum of a random half of the `vectors`, [n, 2].
+    """Return the natural logarithm of P(B in region), for B the sum of a random half of the `vectors`, [n, 2].
 
-    The region must not hold the mean of B. The result is -inf where the region holds no point that B can reach, as far
-    as rounding can tell.
+    The region must not contain the mean of B. The result is -inf if B can reach no point of the region, up to rounding.
 
     Raises:
         TooLargeError: The window needs more than `MAX_WORK` cells times distinct vectors, or rounding hides the tail.
@@ -272,7 +261,9 @@ def log_probability(vectors: Ints, region: Region) -> float:
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     rows = np.arange(low[1], high[1] + 1)
     starts = region.thresholds(rows)
-    runs = _runs(starts <= sums.most(rows), low[1])
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], starts <= sums.most(rows), [False]]))) + low[1]
+    # A concave boundary can leave the lattice and return: each run of reachable rows has its own likeliest point.
+    runs = [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
     if not runs:
         return -math.inf
     if _is_small(vectors, low, high):
@@ -280,7 +271,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     if _window(sums, low, high) > HOPELESS * MAX_WORK:
         raise TooLargeError
     found = -math.inf
-    for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
+    for bound, run in sorted(((sums.bound_rows(*run), run) for run in runs), reverse=True):
         if bound > found + math.log(TOLERANCE):
             inside = (rows >= run[0]) & (rows <= run[1])
             tail = _Tail(sums, np.where(inside, starts, high[0] + 1), low, high)
@@ -291,7 +282,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
 
 
 def window_work(vectors: Ints) -> float:
-    """The cost of a probability, in additions: of the whole lattice, or of the first window; infinite if hopeless."""
+    """Return the cost of a probability in additions, of the whole lattice or the first window; infinite if hopeless."""
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
         return float(len(vectors) * (_STEP + _CELL * np.prod(high - low + 1)))
@@ -304,18 +295,9 @@ def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
 
 
 def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
-    """The cells of a window as wide as one without a tilt, times the distinct vectors."""
+    """Return the cells of a window without a tilt times the number of distinct vectors."""
     sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
     return float(np.prod(sides)) * len(sums.counts)
-
-
-def _runs(reachable: Flags, first: int) -> list[tuple[int, int]]:
-    """The first and the last row of every run of reachable rows.
-
-    A concave boundary can leave the lattice and come back: then there are two runs, with a likeliest point each.
-    """
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], reachable, [False]]))) + first
-    return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
@@ -338,12 +320,12 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """The part of a rejection region in a run of rows.
+    """Part of a rejection region in a run of rows.
 
     Attributes:
-        sums: The distribution of B.
-        starts: The first point of the region in each row of the lattice, above `high` outside of the run.
-        low, high: The corners of the lattice.
+        sums: Distribution of B.
+        starts: First point of the region in each row of the lattice, above `high` outside of the run.
+        low, high: Corners of the lattice.
     """
 
     sums: HalfSums
@@ -352,35 +334,32 @@ class _Tail:
     high: Ints
 
     def log_probability(self, region: Region, run: tuple[int, int], beside: float) -> float:
-        """Log P(B in this part); -inf where there is nothing, or less than counts `beside` other parts.
+        """Return log P(B in this part); -inf if it is empty, or negligible `beside` other parts.
 
-        Raises `TooLargeError` also where rounding hides what might count.
+        Raises:
+            TooLargeError: The window is too large, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
-        tilt = self.sums.tilt_for(np.clip(self._likeliest(region, run), self.low + rim, self.high - rim))
-        if self._log_bound(tilt) < beside + math.log(TOLERANCE):
+        tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
+        point = self.sums.mean(tilt)  # no point's probability exceeds exp(K(t) - t.x) times its tilted one
+        if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < beside + math.log(TOLERANCE):
             return -math.inf
         for share in (1, 0.75, 0.5, 0.25, 0):  # a smaller tilt where few points lie near the boundary
-            found = self._tilted(share * tilt)
+            found = self._try_tilt(share * tilt)
             if found is not None:
                 return found
         if beside > -math.inf:
             raise TooLargeError
         return -math.inf
 
-    def _log_bound(self, tilt: Floats) -> float:
-        """A bound on the logarithm: no point's probability exceeds exp(K(t) - t.x) times its tilted one."""
-        point = self.sums.mean(tilt)
-        return self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point)
-
     def _log_heaviest(self, tilt: Floats, point: Floats) -> float:
-        """The largest -t.(x - point) of a point x of the region: the weight by which the tilt is undone."""
+        """Return the largest -t.(x - point) of a point x of the region: the weight that undoes the tilt."""
         rows = np.arange(self.low[1], self.high[1] + 1)
         weights = tilt[0] * (np.maximum(self.starts, self.low[0]) - point[0]) + tilt[1] * (rows - point[1])
         return -float(weights[self.starts <= self.high[0]].min())
 
-    def _tilted(self, tilt: Floats) -> float | None:
-        """Compute the logarithm with this tilt; None where rounding hides the tail."""
+    def _try_tilt(self, tilt: Floats) -> float | None:
+        """Compute the logarithm with this tilt; None if rounding hides the tail."""
         sums, low, high = self.sums, self.low, self.high
         point = sums.mean(tilt)
         log_heaviest = self._log_heaviest(tilt, point)
@@ -393,24 +372,24 @@ class _Tail:
             starts = self.starts[first[1] - low[1]:last[1] - low[1] + 1]
             tail, rounding = _weigh(masses, tilt, point, first, starts)
             if rounding < 1e-13 * tail:
-                outside = log_heaviest + sums.log_outside(tilt, first, last, low, high)
+                outside = log_heaviest + sums.bound_outside(tilt, first, last, low, high)
                 if outside < math.log(tail) + math.log(TOLERANCE):
                     return min(0.0, sums.log_scale(tilt, point) + math.log(tail))
             if (first == low).all() and (last == high).all():
                 return None
             reach = reach * 1.5
 
-    def _likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
-        """The point of the boundary with the least rate function sup_t t.point - K(t), by golden section over the rows.
+    def _find_likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
+        """Find the boundary point with the least rate function sup_t t.point - K(t), by golden section over the rows.
 
-        Any point gives the right probability; one near the likeliest gives it without loss of digits.
+        Any point gives the correct probability; one near the likeliest gives it without loss of digits.
         """
         left, right = map(float, run)
 
         def boundary(row: float) -> Floats:
             return np.array([np.clip(region.threshold(row), self.low[0], self.high[0]), row])
 
-        tilt = np.zeros(2)  # that of the row before, which is near
+        tilt = np.zeros(2)  # that of the previous row, which is near
 
         def rate(row: float) -> float:
             nonlocal tilt
@@ -444,7 +423,7 @@ def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Int
     steps = -tilt[0] * np.arange(across)  # from there on
     if (edge + np.maximum(0, steps[across - 1 - begins[inside]])).max(initial=-math.inf) > 100:
         return 0.0, math.inf  # the tilt has overshot
-    with np.errstate(over="ignore", invalid="ignore"):  # an error that is no number is too large
+    with np.errstate(over="ignore", invalid="ignore"):  # a nan is too large
         along, edges = np.exp(steps), np.exp(edge)
         squares = np.cumsum(along * along)[across - 1 - begins[inside]]
         error = 1e-15 * np.linalg.norm(masses) / math.sqrt(masses.size) * np.sqrt(edges * edges @ squares)

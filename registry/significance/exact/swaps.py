@@ -37,17 +37,27 @@ STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a su
 
 
 def log_subset_share(weights: Ints, reach: int) -> float:
-    """The natural logarithm of the share of subsets of the weights with a sum of at most `reach`.
+    """Return the natural logarithm of the share of subsets of the weights with a sum of at most `reach`.
+
+    Subsets of either half of the weights are counted by their sums, weight after weight: with an additional weight w,
+    the sum s is reached as often as s and s - w were before. Counts are symmetric about half of the total, so only the
+    lower ones are added to, and none above the bar is needed. Then every sum of one half meets the sums of the other
+    half that are small enough.
+
+    Counts are whole numbers, exact below 2^53, as those of 53 weights are. Beyond, each addition rounds, by 2^-53 at
+    most. Nothing is subtracted, so the relative error of the result is at most the number of additions in a row times
+    that: `MOST` in the counts of either half, 2 `_BLOCK` and a few in cumulating them, and 40 in the last sum, which
+    numpy takes in pairs. Together this is less than 1e-12.
 
     Args:
         weights: Whole numbers from 1 up, at most 2 `MOST`.
         reach: A whole number from 0 up.
     """
-    first, second = (_count_subsets(half, reach) for half in _halves(weights))
+    first, second = (_count_subsets(half, reach) for half in _split_halves(weights))
     n_first, n_second = len(weights) - len(weights) // 2, len(weights) // 2
     np.ldexp(first, -n_first, out=first)  # so that no product overflows
-    up_to = _cumulated(second)
-    every = max(0, reach - len(up_to) + 1)  # sums that all of the other half may be added to
+    up_to = _cumulate(second)
+    every = max(0, reach - len(up_to) + 1)  # sums to which every sum of the other half can be added
     partners = up_to[max(0, reach - len(first) + 1):reach - every + 1][::-1]
     total = float((first[every:] * partners).sum()) + float(first[:every].sum()) * float(up_to[-1])
     mantissa, exponent = math.frexp(total)
@@ -55,53 +65,53 @@ def log_subset_share(weights: Ints, reach: int) -> float:
 
 
 def _counting_work(weights: Ints, reach: int) -> float:
-    """The cost of `log_subset_share` in additions."""
+    """Return the cost of `log_subset_share` in additions."""
     if len(weights) > 2 * MOST or min(reach, int(weights.sum()) // 2) > _LARGEST:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
-                for half in _halves(weights))
+                for half in _split_halves(weights))
     return cells + STEP * len(weights)
 
 
-def _halves(weights: Ints) -> tuple[Ints, Ints]:
-    """Two halves with sums about as large; small weights come first, to keep the sums few."""
+def _split_halves(weights: Ints) -> tuple[Ints, Ints]:
+    """Return two halves with similar sums; small weights come first, which limits the number of sums."""
     in_order = np.sort(weights)
     return in_order[::2], in_order[1::2]
 
 
 def _count_subsets(weights: Ints, reach: int) -> Floats:
-    """The number of subsets with each sum, from 0 to the total or to `reach`."""
+    """Count the subsets with each sum, from 0 to the total or to `reach`."""
     total, last = int(weights.sum()), 0
     counts = np.zeros(min(total, reach) + 1)
     counts[0] = 1
     for weight in weights.tolist():
         end = min((last + weight) // 2, reach)
-        _mirror(counts, last, min(end, last), reach)
+        _fill_mirrored(counts, last, min(end, last), reach)
         above = end + 1
         while above > weight:
             below = max(weight, above - _AT_ONCE)
             counts[below:above] += counts[below - weight:above - weight]
             above = below
         last += weight
-    _mirror(counts, total, len(counts) - 1, reach)
+    _fill_mirrored(counts, total, len(counts) - 1, reach)
     return counts
 
 
-def _mirror(counts: Floats, total: int, end: int, reach: int) -> None:
-    """Fill in the counts of sums from the middle up to `end`: as many subsets leave out as much."""
-    known = min(total // 2, reach)
-    if end > known:
-        counts[known + 1:end + 1] = counts[total - end:total - known][::-1]
+def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
+    """Fill in the counts of sums from the middle up to `end`: as many subsets omit as much."""
+    middle = min(total // 2, reach)
+    if end > middle:
+        counts[middle + 1:end + 1] = counts[total - end:total - middle][::-1]
 
 
-def _cumulated(counts: Floats) -> Floats:
-    """The cumulated counts, by blocks and blocks of these: each is the result of few additions."""
+def _cumulate(counts: Floats) -> Floats:
+    """Cumulate counts by blocks and blocks of blocks, so that each result has few additions."""
     if len(counts) <= _BLOCK:
         return np.cumsum(counts)
     rows = np.zeros((-(-len(counts) // _BLOCK), _BLOCK))
     rows.ravel()[:len(counts)] = counts
     np.cumsum(rows, axis=1, out=rows)
-    rows[1:] += _cumulated(rows[:-1, -1])[:, None]
+    rows[1:] += _cumulate(rows[:-1, -1])[:, None]
     return rows.ravel()[:len(counts)]
 
 
@@ -113,12 +123,12 @@ _ELEMENT = 160  # what a listed sum costs, in additions
 
 @dataclass(frozen=True, eq=False)
 class SignTail:
-    """The probability that a sum of weights with random signs reaches a threshold.
+    """Probability that a sum of weights with random signs reaches a threshold.
 
     Attributes:
         weights: Whole numbers from 1 up, without a common divisor.
-        reach: The largest sum that the weights with a minus sign may have; -1 where there is none.
-        is_rest: Whether the tail is all but that: then it is the larger part.
+        reach: Largest sum of the weights with a minus sign; -1 if no sum is small enough.
+        is_rest: True if the tail is the complement of these sums, the larger part.
     """
 
     weights: Ints
@@ -127,7 +137,7 @@ class SignTail:
 
     @classmethod
     def of(cls, weights: Ints, threshold: int) -> SignTail:
-        """The sum of ±`weights`, whose signs and zeros do not matter, is to be at least the `threshold`."""
+        """Make the tail of the sum of ±`weights`, without regard to their signs and zeros, from a threshold on."""
         weights = np.abs(weights[weights != 0])
         common = common_divisor(weights)
         weights = weights // common
@@ -138,53 +148,46 @@ class SignTail:
 
     @cached_property
     def work(self) -> float:
-        """The cost in additions, some 0.25 ns each."""
-        if self.reach < 0 or self._are_coins:
+        """Cost in additions, about 0.25 ns each."""
+        if self.reach < 0 or self.weights.max() == 1:
             return OVERHEAD / 100
         return min(self._works)
 
     def log_p(self) -> float:
-        """The natural logarithm, with an error of the probability of 1e-12 relative to it; -inf where impossible.
+        """Return the natural logarithm; the relative error of the probability is 1e-12; -inf if impossible.
 
         Raises:
-            TooLargeError: Rounding hides it.
+            TooLargeError: Rounding hides the probability.
         """
-        found = self._log_share()
-        return math.log1p(-math.exp(found)) if self.is_rest else found
-
-    def _log_share(self) -> float:
-        if self.reach < 0:
-            return -math.inf
         n = len(self.weights)
-        if self._are_coins:
-            return float(log_tail(np.array([n - self.reach]), np.array([n]))[0])
-        listed, added, _ = self._works
-        if self.work == listed:
-            return _by_lists(self.weights, self.reach)
-        if self.work == added:
-            return log_subset_share(self.weights, self.reach)
-        return _by_transform(self.weights, self.reach)
-
-    @property
-    def _are_coins(self) -> bool:
-        return int(self.weights.max()) == 1
+        if self.reach < 0:
+            share = -math.inf
+        elif self.weights.max() == 1:
+            share = float(log_tail(np.array([n - self.reach]), np.array([n]))[0])
+        elif self.work == self._works[0]:
+            share = _by_lists(self.weights, self.reach)
+        elif self.work == self._works[1]:
+            share = log_subset_share(self.weights, self.reach)
+        else:
+            share = _by_transform(self.weights, self.reach)
+        return math.log1p(-math.exp(share)) if self.is_rest else share
 
     @cached_property
     def _works(self) -> tuple[float, float, float]:
-        """The cost of the lists of all sums, of adding up counts, and of a transform."""
+        """The costs of lists of all sums, of adding up counts, and of a transform."""
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
-        return listed, _counting_work(self.weights, self.reach), window_work(_on_axis(self.weights))
+        return listed, _counting_work(self.weights, self.reach), window_work(self.weights[:, None] * (1, 0))
 
 
 def least_work(n: Ints) -> Floats:
-    """The least that the tail of so many weights costs, [...], unless they are all the same."""
+    """Return a lower bound on the cost of the tail of n weights, [...], unless they are all equal."""
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:
-    """The natural logarithm of P(sum of ±weights >= threshold), each sign equally likely.
+    """Return the natural logarithm of P(sum of ±weights >= threshold), with equally likely signs.
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.
@@ -202,8 +205,8 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
 def _by_lists(weights: Ints, reach: int) -> float:
     """List the sums of each half of the weights, and count the pairs of sums that are small enough.
 
-    This is for fine lattices, such as that of scores with all their digits (Horowitz and Sahni 1974; Pagano and
-    Tritchler's method is for coarse ones).
+    This is for fine lattices, such as that of scores with many digits (Horowitz and Sahni 1974); Pagano and Tritchler's
+    method is for coarse ones.
     """
     sums = []
     for half in (weights[::2], weights[1::2]):
@@ -216,14 +219,11 @@ def _by_lists(weights: Ints, reach: int) -> float:
 
 
 def _by_transform(weights: Ints, reach: int) -> float:
-    """The tail of a tilted distribution, of which only a window is transformed."""
-    start = int(weights.sum()) - reach  # of the region, which goes on from there
-    return log_probability(_on_axis(weights), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
+    """Transform a window of a tilted distribution."""
+    start = int(weights.sum()) - reach  # of the region, which has no end
+    return log_probability(weights[:, None] * (1, 0), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
 
 
-def _on_axis(weights: Ints) -> Ints:
-    """The weights as vectors of the first axis, [weights, 2]."""
-    return np.stack([weights, np.zeros_like(weights)], axis=1)
 
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
@@ -232,16 +232,16 @@ _ROUNDING = 2.0**-45  # of 12 products of four sums each at most, with 10 roundi
 
 
 def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_WORK) -> Tail | None:
-    """The exact tail of a pair; None where the score is no quotient of whole sums, or its lattice is too large.
+    """Return the exact tail of a pair; None if its score is not a quotient of whole sums, or its lattice is too large.
 
     Args:
         observed: The pair.
-        settings: What the test is asked for.
-        most: The additions that it may cost where its lattice has one dimension (`_Swaps.work`).
+        settings: Settings of the test.
+        most: Limit on the additions if the lattice has one dimension (`_Swaps.work`).
     """
     if (swaps := _Swaps.of(observed)) is None:
         return None
-    if not len(swaps.moves):  # what differs does not enter this score
+    if not len(swaps.moves):  # the differences do not enter this score
         return Tail(0.0, "exact")
     favours = swaps.sign if not observed.matrix.lower_is_better else -swaps.sign
     if settings.alternative == "less":
@@ -261,13 +261,13 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
 
 
 def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
-    """The cost of the exact tail of a pair in additions; infinite where there is none (`tail_on_lattice`)."""
+    """Return the cost of the exact tail of a pair in additions; infinite if it has none (`tail_on_lattice`)."""
     swaps = _Swaps.of(observed)
     return math.inf if swaps is None else swaps.work(most)
 
 
-def surely_fine(pairs: ObservedPairs) -> Flags:
-    """Which pairs have too fine a lattice of differences, as few units show, [pairs]; others may have one as well."""
+def are_surely_fine(pairs: ObservedPairs) -> Flags:
+    """Flag pairs whose lattice of differences is surely too fine, judging by a few units, [pairs]."""
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:
         return np.zeros(len(pairs), dtype=bool)
@@ -284,7 +284,7 @@ def surely_fine(pairs: ObservedPairs) -> Flags:
 
 
 class _Swaps:
-    """The swaps of a pair's units, and the rejection region of the difference of its two quotients n / d.
+    """Swaps of a pair's units, and the rejection region of the difference of its two quotients n / d.
 
     With B = (u, w) the sum of the moves of the units that are not swapped, the better system has the quotient
     (n_worse + u) / (d_worse + w), and the other one (n_better - u) / (d_better - w). Their difference reaches the
@@ -292,8 +292,8 @@ class _Swaps:
     differences can be closer than rounding.
 
     Attributes:
-        sign: 1 where the first system has the larger quotient, -1 where the second has, 0 where they are equal.
-        moves: The differences of the units' parts, better less worse, where they are not 0, [moves, 2].
+        sign: 1 if the first system has the larger quotient, -1 if the second has, 0 if they are equal.
+        moves: Differences of the units' parts, better less worse, without zeros, [moves, 2].
     """
 
     def __init__(self, over: Ints, under: Ints) -> None:
@@ -310,7 +310,7 @@ class _Swaps:
 
     @classmethod
     def of(cls, observed: Observed) -> _Swaps | None:
-        """Those of a pair; None where its parts are not whole, or too large."""
+        """Make the swaps of a pair; None if its parts are not whole, or too large."""
         if observed.matrix.quotient is None or (whole := observed.matrix.whole_parts(observed.pair)) is None:
             return None
         over, under = whole
@@ -320,7 +320,7 @@ class _Swaps:
 
     @cached_property
     def line(self) -> Ints | None:
-        """The multiples of one vector that all moves are, or None where they do not lie on a line."""
+        """All moves as multiples of one vector, or None if they are not on a line."""
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
         first = self.moves[0] // common_divisor(self.moves[0])
@@ -329,54 +329,45 @@ class _Swaps:
         multiples: Ints = self.moves @ first // int(first @ first)
         return multiples
 
-    @property
-    def _steps_moved(self) -> Ints:
-        return np.stack([column // step for column, step in zip(self.moves.T, self.steps, strict=True)], axis=1)
-
     def work(self, most: float) -> float:
-        """The cost of `log_tail` in additions; infinite where there is none.
+        """Return the cost of `log_tail` in additions; infinite if it has none.
 
-        On a line it is infinite too where it is more than `most`. In two dimensions it is an upper bound, far above
-        what tilted windows mostly take, and not held against `most`.
+        On a line it is also infinite above `most`. In two dimensions it is an upper bound, far above the cost of most
+        tilted windows, and not compared with `most`.
         """
         if not len(self.moves):
             return 0.0
         if self.line is None:
-            return window_work(self._steps_moved)
+            return window_work(self.moves // np.array(self.steps))
         return self._along.work if self._along.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
-        """Log P(the difference after random swaps is at least the observed one, or `beyond` it)."""
+        """Return log P(the difference after random swaps is at least the observed one, or `beyond` it)."""
         if self.worse[1] + int(np.minimum(self.moves[:, 1], 0).sum()) <= 0:
             raise TooLargeError  # some swaps leave a quotient undefined: not for this region
         if self.line is not None:
             over, under = (b + w for b, w in zip(self.better, self.worse, strict=True))
             if int(self.moves[0, 0]) * under == int(self.moves[0, 1]) * over:  # along it both quotients stay the same
                 return -math.inf if beyond else 0.0
-            return (SignTail.of(self.line, self._lead + 1) if beyond else self._along).log_p()
+            return (SignTail.of(self.line, abs(int(self.line.sum())) + 1) if beyond else self._along).log_p()
         self.beyond = beyond
-        found = log_probability(self._steps_moved, Region(self.threshold, self.thresholds))
+        found = log_probability(self.moves // np.array(self.steps), Region(self.threshold, self.thresholds))
         if found == -math.inf and not beyond:
             raise TooLargeError  # what was observed is in the region, so this is rounding
         return found
 
-    @property
-    def _lead(self) -> int:
-        assert self.line is not None
-        return abs(int(self.line.sum()))
-
     @cached_property
     def _along(self) -> SignTail:
-        """The tail where all moves are on a line, along which the difference grows."""
+        """The tail if all moves are on a line, along which the difference grows."""
         assert self.line is not None
-        return SignTail.of(self.line, self._lead)
+        return SignTail.of(self.line, abs(int(self.line.sum())))
 
     def threshold(self, row: float) -> float:
         over, under = self._bound(row * self.steps[1])
         return float(over / under)
 
     def thresholds(self, rows: Ints) -> Ints:
-        """Rounded quotients give nearly all of them; whole numbers those that may be on the other side of one."""
+        """Round quotients; those near a whole number are recomputed in whole numbers."""
         over, under = self._bound(rows * float(self.steps[1]))
         bounds = over / float(under)
         error = _ROUNDING * max(map(abs, self.better + self.worse)) ** 4 / under
@@ -387,7 +378,7 @@ class _Swaps:
         return first
 
     def _bound(self, w: Any) -> tuple[Any, Any]:
-        """The least u at a given w, in steps, as a fraction."""
+        """Return the least u at a given w, in steps, as a fraction."""
         (over, under), (over_w, under_w) = self.better, self.worse
         apart = self.excess * (under_w + w) * (under - w)
         return (apart + (over * (under_w + w) - over_w * (under - w)) * under * under_w,

@@ -17,15 +17,14 @@ import numpy as np
 from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.messages import Message, Messages
-from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED, skewed
 from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal, too_fine
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, are_too_fine, ideal_tail, may_be_ideal
 from registry.significance.matrix import Matrix
-from registry.significance.pairwise.base import PairTest, exact_or_drawn
+from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling import studentized
 from registry.significance.resampling.exceedances import (
     dual_interval,
@@ -40,8 +39,8 @@ from registry.significance.resampling.exceedances import (
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
-    resampled_scores,
     resampling_refusal,
+    score_resamples,
     shares_resamples,
 )
 from registry.significance.resampling.screening import Recentred, by_sorting, recentred
@@ -55,18 +54,17 @@ _LONG = 2**18  # resamples from which on threads help
 
 
 class Bootstrap(PairTest):
-    """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
+    """Paired bootstrap of whole items or clusters (and of random runs), recentred by the difference.
 
-    The p-value is ideal, without draws, where both systems share the denominators of a quotient and the lattice is
-    small. It is nan, without an interval, where no resample at all is as extreme as the observed difference
-    (`resampling.reach`).
+    The p-value is ideal, without draws, if both systems share the denominators of a quotient and the lattice is small.
+    It is nan, without an interval, if no resample at all is as extreme as the observed difference (`is_reachable`).
 
     Attributes:
         variant: `recentred`; `studentized`, the bootstrap-t for scores that are quotients: differences in units of
             their standard errors, with intervals of them (`dual` symmetric, others equal-tailed); or
             `berg-kirkpatrick-2012`, Figure 1 there: p = s / b, where s counts d* > 2 d, always one-sided in the
-            direction of the gain, which is taken from the data, so that its error rate is up to twice the level (8.7 %
-            measured at 5 %); (s + 1) / (b + 1) where s is 0.
+            direction of the observed gain, so that its error rate is up to twice the level (8.7 % measured at 5 %);
+            (s + 1) / (b + 1) if s is 0.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -90,7 +88,7 @@ class Bootstrap(PairTest):
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose differences are too skewed to be recentred, or whose scores hang on few units or a rare class."""
+        """Warn of pairs with skewed differences, or with scores that depend on few units or a rare class."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from skewed(pairs)
         yield from hardly_wrong(pairs)
@@ -101,39 +99,41 @@ class Bootstrap(PairTest):
         matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
             undefined = np.full(len(pairs), math.nan)
-            return Tails.made(undefined, "monte-carlo", resamples=settings.resamples, messages=Messages((reason,)))
+            return Tails.make(undefined, "monte-carlo", resamples=settings.resamples, messages=Messages((reason,)))
         if self.variant == "studentized":
-            return Tails.of([_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
+            return Tails.of([_test_studentized(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
         if self.variant == "berg-kirkpatrick-2012":
-            return _drawn(pairs, _berg_kirkpatrick, settings)
+            return _test_resamples(pairs, _test_gains, settings)
         if not may_be_ideal(matrix, settings):
-            return _drawn(pairs, _recentred, settings)
+            return _test_resamples(pairs, _test_recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
-        coarse = shared[~too_fine(pairs[shared])]
-        small = matrix.is_mean and settings.execution.cluster is None  # lattices
-        return exact_or_drawn(ideal_tail, lambda rest: _drawn(rest, _recentred, settings), pairs, coarse,
-                              replace(settings, execution=_alone(settings)) if small else settings, "pairs to compute")
+        coarse = shared[~are_too_fine(pairs[shared])]
+        alone = settings
+        if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would only wait
+            alone = replace(settings, execution=replace(settings.execution.here, workers=1))
+        return compute_or_draw(ideal_tail, lambda rest: _test_resamples(rest, _test_recentred, settings), pairs,
+                               coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Not as `berg-kirkpatrick-2012`."""
+        """Return True except for `berg-kirkpatrick-2012`."""
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Percentile intervals of the scores, from the resamples of the pairs."""
+        """Return percentile intervals of the scores, from the resamples of the pairs."""
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
-        return percentiles(resampled_scores(matrix, settings), settings.confidence)
+        return percentiles(score_resamples(matrix, settings), settings.confidence)
 
 
-def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
+def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
-    return test(pairs, resampled_scores(pairs.matrix, settings).T, settings)
+    return test(pairs, score_resamples(pairs.matrix, settings).T, settings)
 
 
-def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
+def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
@@ -147,15 +147,20 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
         low, high = dual_interval(some.difference, reach, bars, tolerances(some.matrix, some.a, some.b),
                                   settings.alternative)
     else:
-        low, high = _quantile_intervals(pairs[told], scores, settings)
-    parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
+        def find_interval(o: Observed) -> tuple[float, float]:
+            moved = o.matrix.difference(*(scores[system] for system in o.pair))
+            return quantile_interval(o, moved[~np.isnan(moved)], settings)
+
+        intervals = _map_pairs(find_interval, pairs[told], settings)
+        low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
+    parts = [(told, replace(tails.select(told), ci_low=low, ci_high=high))]
     for code in np.unique(codes[codes != ""]).tolist():
         where = np.flatnonzero(codes == code)
-        untested = Tails.made(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
-        without = tails.at(where) if code == "no-interval" else untested
+        untested = Tails.make(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
+        without = tails.select(where) if code == "no-interval" else untested
         message = _CONSTANT if code == _CONSTANT.code else Message(code)
         parts.append((where, without.with_message(np.ones(len(where), dtype=bool), message)))
-    return Tails.joined(len(pairs), parts)
+    return Tails.join(len(pairs), parts)
 
 
 def _undefined_code(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
@@ -167,16 +172,7 @@ def _undefined_code(pairs: ObservedPairs, n: int, found: Recentred, settings: Se
     return "no-interval" if found.undefined > MOST_UNDEFINED * settings.resamples else ""
 
 
-def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:
-    def interval(o: Observed) -> tuple[float, float]:
-        moved = o.matrix.difference(*(scores[system] for system in o.pair))
-        return quantile_interval(o, moved[~np.isnan(moved)], settings)
-
-    low, high = np.array(_each(interval, pairs, settings), dtype=np.float64).reshape(-1, 2).T
-    return low, high
-
-
-def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
+def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
@@ -195,21 +191,17 @@ def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) 
         p = s / settings.resamples
         return replace(tail, p=p, log_p=math.log(p))
 
-    return Tails.of(_each(count, pairs, settings))
+    return Tails.of(_map_pairs(count, pairs, settings))
 
 
-def _each(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Work on pairs, in threads where the resamples of a pair are many."""
-    here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
+def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
+    """Work on pairs in threads if they have many resamples; with short tasks, threads wait for the interpreter lock."""
+    here = settings.execution.here
+    here = here if settings.resamples >= _LONG else replace(here, workers=1)
     return list(here.map(work, pairs, "pairs"))
 
 
-def _alone(settings: Settings) -> Execution:
-    """A single thread: with short tasks, threads wait for the interpreter lock."""
-    return replace(settings.execution.here, workers=1)
-
-
-def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
+def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
     """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
     if not error and not difference:
         return Tail(0.0, "monte-carlo", resamples=len(drawn))

@@ -72,7 +72,7 @@ class Crossed(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
-            return Tails.made(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
+            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
         log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2
@@ -81,7 +81,7 @@ class Crossed(PairTest):
         untested = np.isnan(log_ps)
         far[untested] = math.nan
         error[untested | (error == 0)] = math.nan
-        tails = Tails.made(
+        tails = Tails.make(
             log_ps, "asymptotic", statistic=np.abs(pairs.difference) / error,
             ci_low=pairs.difference - (math.inf if settings.alternative == "less" else far),
             ci_high=pairs.difference + (math.inf if settings.alternative == "greater" else far))

@@ -35,13 +35,13 @@ _SMALL = 200  # up to so many things, whole numbers are as fast
 
 def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided",
                  rule: Rule = "point") -> Fraction:
-    """The exact p-value of a 2 x 2 table given its margins, in whole numbers throughout.
+    """Return the exact p-value of a 2 x 2 table given its margins, in whole numbers throughout.
 
     Args:
         table: [[a, b], [c, d]].
         alternative: `greater` means that a is larger than its margins make likely.
-        rule: The two-sided p-value: `point` adds up all tables that are no more likely than the observed one, as R and
-            scipy do; `doubling` is twice the smaller one-sided p-value. They differ where the margins are uneven.
+        rule: The two-sided p-value: `point` adds up all tables that are no more likely than the observed one, as in R
+            and scipy; `doubling` is twice the smaller one-sided p-value. They differ if the margins are uneven.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     first, second, column = a + b, c + d, a + c
@@ -59,10 +59,10 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
 
 
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
-    """The p-value of `fisher_exact` to 10 digits, fast enough for thousands of large tables.
+    """Return the p-value of `fisher_exact` to 10 digits, fast enough for thousands of large tables.
 
     Small tables are counted in whole numbers, so that p = alpha is exact. For large ones the logarithms of
-    probabilities are summed; where two of them are nearly equal, whole numbers decide which is larger.
+    probabilities are summed; if two of them are nearly equal, whole numbers decide which is larger.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     if a + b + c + d <= _SMALL:
@@ -70,23 +70,28 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
         return Tail(math.log(exact.numerator) - math.log(exact.denominator), "exact", p=float(exact))
     first, second, column = a + b, c + d, a + c
     low, logs = _log_probabilities(a, first, second, column)
-    at = a - low
+    place = a - low
     if alternative == "two-sided" and rule == "point":
-        within = logs < logs[at]
-        for k in np.flatnonzero(np.abs(logs - logs[at]) <= 1e-9 * (1 + abs(logs[at]))):
-            within[k] = _no_likelier(low + int(k), a, first, second, column)
+        within = logs < logs[place]
+        for n in np.flatnonzero(np.abs(logs - logs[place]) <= 1e-9 * (1 + abs(logs[place]))).tolist():
+            k = low + n
+            mirrored = (first == second and k == column - a) or (2 * column == first + second and k == first - a)
+            cells = range(min(k, a), max(k, a))
+            up = math.prod((first - cell) * (column - cell) for cell in cells)
+            down = math.prod((cell + 1) * (second - column + cell + 1) for cell in cells)
+            within[n] = k == a or mirrored or (up >= down if k < a else up <= down)
         log_p = 0.0 if within.all() else _log_sum(logs[within])
     else:
-        below, above = _log_sum(logs[:at + 1]), _log_sum(logs[at:])
+        below, above = _log_sum(logs[:place + 1]), _log_sum(logs[place:])
         log_p = {"greater": above, "less": below, "two-sided": math.log(2) + min(below, above)}[alternative]
     log_p = min(0.0, log_p)
     return Tail(log_p, "exact", p=math.exp(log_p))
 
 
 def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, Floats]:
-    """The first cell of the first table that is kept, and the log probabilities of the tables from there on.
+    """Return the first cell of the first included table, and the log probabilities of the tables from there on.
 
-    Tables are kept up to where they are e^60 times less likely than the one with a; beyond, probabilities fall faster.
+    Excluded tables are e^60 times less likely than the one with a; beyond, probabilities fall faster.
     """
     low, high = max(0, column - second), min(first, column)
     mode = min(max((first + 1) * (column + 1) // (first + second + 2), low), high)
@@ -107,21 +112,11 @@ def _log_sum(logs: Floats) -> float:
     return most + math.log(float(np.exp(logs - most).sum()))
 
 
-def _no_likelier(k: int, a: int, first: int, second: int, column: int) -> bool:
-    """Whether the table with first cell k is at most as likely as the one with a, in whole numbers."""
-    mirrored = (first == second and k == column - a) or (2 * column == first + second and k == first - a)
-    if k == a or mirrored:
-        return True
-    cells = range(min(k, a), max(k, a))
-    up = math.prod((first - n) * (column - n) for n in cells)
-    down = math.prod((n + 1) * (second - column + n + 1) for n in cells)
-    return up >= down if k < a else up <= down
-
-
 class Fisher(PairTest):
     """Fisher's test of precision in D1 and D2, the candidates that only A and that only B accepts.
 
-    `rule` says what two-sided means, see `fisher_exact`.
+    Attributes:
+        rule: Definition of the two-sided p-value, see `fisher_exact`.
     """
 
     name: ClassVar[str] = "fisher"
@@ -152,41 +147,41 @@ class Fisher(PairTest):
 
 
 def same_items(items: Ints, given: Flags) -> bool:
-    """Say whether every system gives just one answer to every item, where items have several possible answers.
+    """Return whether every system gives just one answer to every item, although items have several candidates.
 
     The answers that only one of two systems gives are then to the same items as the other's, so the two regions are
     dependent, and Fisher's test rejects three times too often (docs/ranking.md).
 
     Args:
-        items: The item of every candidate, [candidates].
-        given: Whether a system gives it, [candidates, systems].
+        items: Item of every candidate, [candidates].
+        given: Flags the candidates of each system, [candidates, systems].
     """
-    known, numbers = np.unique(items, return_inverse=True)
-    if len(known) == len(items):
+    unique, numbers = np.unique(items, return_inverse=True)
+    if len(unique) == len(items):
         return False
-    return all((np.bincount(numbers[of_system], minlength=len(known)) == 1).all() for of_system in given.T)
+    return all((np.bincount(numbers[answers], minlength=len(unique)) == 1).all() for answers in given.T)
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """r12 of Yeh 2000, section 2.1: how two systems' scores go together over units; nan where either never changes."""
+    """Return the correlation of two systems' scores (r12 of Yeh 2000, section 2.1); nan if one is constant."""
     x, y = (_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread else math.nan
 
 
 def understatement(x: Floats, y: Floats) -> float:
-    """The factor by which assuming independence overstates the standard deviation of the difference.
+    """Return the factor by which assuming independence overstates the standard deviation of the difference.
 
-    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) where s1 = s2 (Yeh 2000,
-    section 2.1, equation 2). Infinite where the difference is constant.
+    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) if s1 = s2 (Yeh 2000,
+    section 2.1, equation 2). Infinite if the difference is constant.
     """
-    of_x, of_y, of_both = _deviations(x, x), _deviations(y, y), _deviations(x - y, np.concatenate([x, y]))
-    together, apart = float(of_both @ of_both), float(of_x @ of_x) + float(of_y @ of_y)
-    return math.sqrt(apart / together) if together else math.inf
+    difference = _deviations(x - y, np.concatenate([x, y]))
+    paired, independent = float(difference @ difference), sum(_square_sums(x, y))
+    return math.sqrt(independent / paired) if paired else math.inf
 
 
 def _deviations(values: Floats, scores: Floats) -> Floats:
-    """The deviations of values from their mean; all 0 where they differ by the rounding of the scores alone."""
+    """Return deviations from the mean; all 0 if values differ by the rounding of the scores alone."""
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -216,14 +211,14 @@ class IndependentTest(PairTest):
 
         Args:
             o: The pair.
-            a: The scores of the first system's units: where both are defined, or with `takes_unequal` where its own is.
-            b: Those of the second system.
+            a: Scores of the first system's units, if both are defined; with `takes_unequal` if its own is.
+            b: Scores of the second system's units.
             alternative: The alternative.
         """
 
 
 class TwoSampleT(IndependentTest):
-    """Student's t-test of two independent samples with a common variance; Welch's without, where it is not `pooled`."""
+    """Student's t-test of two independent samples with a common variance; Welch's test if not `pooled`."""
 
     name: ClassVar[str] = "two-sample-t"
     takes_unequal: ClassVar[bool] = True
@@ -235,7 +230,7 @@ class TwoSampleT(IndependentTest):
     pooled: bool = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs of which the system with fewer items varies more, and a common variance is too small."""
+        """Warn of pairs with a common variance that is too small: the system with fewer items varies more."""
         if self.pooled:
             yield from uneven_samples(pairs, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
 
@@ -249,25 +244,24 @@ class TwoSampleT(IndependentTest):
 
 
 def _pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """The squared standard error of the difference of two means with a common variance, and its degrees of freedom."""
+    """Return the squared error of a difference of means with a common variance, and its degrees of freedom."""
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
-    return sum(_squares(a, b)) / (n + m - 2) * (1 / n + 1 / m), n + m - 2
+    return sum(_square_sums(a, b)) / (n + m - 2) * (1 / n + 1 / m), n + m - 2
 
 
 def _unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """The same where either system has a variance of its own (Welch 1947)."""
+    """Return the squared error and degrees of freedom with two variances (Welch 1947)."""
     if min(len(a), len(b)) < 2:
         return 0.0, 0
-    shares = [squares / (len(of) - 1) / len(of) for of, squares in zip((a, b), _squares(a, b), strict=True)]
-    weight = sum(share**2 / (len(of) - 1) for of, share in zip((a, b), shares, strict=True))
+    shares = [squares / (len(x) - 1) / len(x) for x, squares in zip((a, b), _square_sums(a, b), strict=True)]
+    weight = sum(share**2 / (len(x) - 1) for x, share in zip((a, b), shares, strict=True))
     return sum(shares), sum(shares)**2 / weight if weight else 0
 
 
-def _squares(*samples: Floats) -> list[float]:
-    """The sum of squared deviations of either sample."""
-    return [float(apart @ apart) for apart in (_deviations(scores, scores) for scores in samples)]
+def _square_sums(*samples: Floats) -> list[float]:
+    return [float(deviations @ deviations) for deviations in (_deviations(scores, scores) for scores in samples)]
 
 
 class _Proportions(IndependentTest):
@@ -276,7 +270,7 @@ class _Proportions(IndependentTest):
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores that are no proportions of things that are counted one by one."""
+        """Refuse scores that are not proportions of single counted things."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"
         ones = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
@@ -287,7 +281,7 @@ class _Proportions(IndependentTest):
         return f"{self.name} needs a proportion of counted things, such as accuracy, precision or recall"
 
     def z(self, o: Observed, *, pooled: bool) -> float:
-        """The difference of the proportions over its standard error under independence; nan where that is 0."""
+        """Return the difference of the proportions over its standard error under independence; nan if that is 0."""
         hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
         shares = hits / things
         p = np.full(2, hits.sum() / things.sum()) if pooled else shares
@@ -348,7 +342,7 @@ class RankSum(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs of which one system varies more than the other, so that ranks vary more than of one distribution."""
+        """Warn of pairs with unequal variances, so that ranks vary more than those of one distribution."""
         yield from uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
@@ -357,12 +351,12 @@ class RankSum(IndependentTest):
 
 
 def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
-    """The variance of U / (n m) under one distribution of both, and without (Brunner and Munzel 2000)."""
+    """Return the variance of U / (n m) under one distribution of both, and without (Brunner and Munzel 2000)."""
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]))
     placements = (ranks[:n] - midranks(x)) / m, (ranks[n:] - midranks(y)) / n
     return (float(ranks.var(ddof=1)) / (n + m) / (n * m),
-            sum(float(of.var(ddof=1)) / len(of) for of in placements))
+            sum(float(side.var(ddof=1)) / len(side) for side in placements))
 
 
 def rank_sum(x: Floats, y: Floats, alternative: Alternative, rounding: float = 1e-12) -> Tail:

@@ -25,9 +25,10 @@ from registry.significance.units import midranks, unit_differences
 
 
 class Sign(PairTest):
-    """The exact sign test on the scores of units; units whose scores are equal, or differ by `tie` or less, are ties.
+    """The exact sign test on the scores of units, without ties.
 
-    Ties are left out.
+    Attributes:
+        tie: Largest difference of two scores that counts as a tie.
     """
 
     name: ClassVar[str] = "sign"
@@ -39,28 +40,27 @@ class Sign(PairTest):
     tie: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a width that is none."""
+        """Refuse a negative or infinite width of ties."""
         super().__post_init__()
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose median difference is another than the mean."""
+        """Warn of pairs whose median difference is not the mean."""
         return asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the units that favour either system; a unit where a score is undefined is left out."""
+        """Count the units that favour either system, without units with an undefined score."""
         if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
-            for_a, for_b = _favoured(pairs)
+            for_a, for_b = _count_favoured(pairs)
         else:
-            for_a, for_b = np.array([self._counted(o) for o in pairs]).T
-        return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+            counts = []
+            for differences, slack in map(unit_differences, pairs):
+                counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
+            for_a, for_b = np.array(counts).T
+        return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
                           favours=for_a - for_b)
-
-    def _counted(self, o: Observed) -> list[int]:
-        differences, slack = unit_differences(o)
-        return [int(np.count_nonzero(side * differences > self.tie + slack)) for side in (1, -1)]
 
 
 class McNemar(PairTest):
@@ -82,31 +82,31 @@ class McNemar(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True where every outcome is counted."""
+        """True if every outcome is counted."""
         return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse units that are not right or wrong."""
+        """Refuse units that are neither right nor wrong."""
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the discordant units of all pairs at once, and test them at once."""
-        only_a, only_b = _favoured(pairs)
+        """Count the discordant units of all pairs at once."""
+        only_a, only_b = _count_favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
-            return Tails.made(log_p, "exact", coins=only_a + only_b + half)
+            return Tails.make(log_p, "exact", coins=only_a + only_b + half)
         two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
         excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
         z = (np.maximum(excess, 0) if two_sided else excess) / np.sqrt(np.maximum(only_a + only_b, 1))
         log_p = np.where(only_a + only_b, log_normal_ps(z, "two-sided" if two_sided else "greater"), 0.0)
-        return Tails.made(log_p, "asymptotic", statistic=z * z)
+        return Tails.make(log_p, "asymptotic", statistic=z * z)
 
 
-def _favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
-    """In how many units A alone is the better one, and B alone, where all are right or wrong."""
+def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
+    """Count the units in which A alone is right, and B alone, if all units are right or wrong."""
     matrix = additive(pairs.matrix)
     both = count_shared(matrix.unit_scores() == 1) if matrix.both_higher is None else matrix.both_higher
     a, b = (pairs.b, pairs.a) if matrix.lower_is_better else (pairs.a, pairs.b)
@@ -114,7 +114,7 @@ def _favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 
 
 class Wilcoxon(PairTest):
-    """Wilcoxon's signed-rank test; units with equal scores are left out, equal differences share their mean rank.
+    """Wilcoxon's signed-rank test without units of equal scores; equal differences share their mean rank.
 
     Attributes:
         variant: `exact`, the distribution over all signs of the ranks, ties included, up to some 2,000 units and
@@ -130,11 +130,11 @@ class Wilcoxon(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True where all signs of the ranks are counted."""
+        """True if all signs of the ranks are counted."""
         return self.variant == "exact"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose differences are not symmetric."""
+        """Warn of pairs whose differences are not symmetric."""
         return asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
@@ -168,15 +168,15 @@ class MatchedT(PairTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose mean difference is far from normal; what is no mean is told to be none."""
+        """Warn of pairs whose mean difference is far from normal, if scores are means."""
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
-        """Of scores that are means of units' scores."""
+        """Return whether the scores are means of units' scores."""
         return matrix.is_mean
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""
+        """Compare the mean difference with its standard error; the interval needs a score that is that mean."""
         from scipy.special import stdtrit
 
         differences, slack = unit_differences(o)
@@ -196,8 +196,8 @@ class MatchedT(PairTest):
                        ci_high=math.inf if settings.alternative == "greater" else mean + reach)
 
 
-_LARGEST_BET = 0.9  # share of the wealth; all of it would be lost by one unit with the largest difference
-_LEVEL = 0.05  # at which the bets are best; the p-value is valid at all levels
+_LARGEST_BET = 0.9  # share of the wealth; one unit with the largest difference would lose all of it
+_LEVEL = 0.05  # for which the bets are optimal; the p-value is valid at all levels
 
 
 class Bounded(PairTest):
@@ -228,12 +228,12 @@ class Bounded(PairTest):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Bet on the units of each pair, in one order for all of them."""
         order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
-        log_p = [log_betting_p(differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
-        return Tails.made(np.array(log_p), "bound")
+        log_p = [log_betting_p(scale_differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
+        return Tails.make(np.array(log_p), "bound")
 
 
-def differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
-    """Return what a pair's units differ by, [units], as shares of the largest difference that a unit can have."""
+def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
+    """Return the differences of a pair's units, [units], as shares of the largest possible difference."""
     over, under = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
     shares = matrix.scale * (over[:, 0] - over[:, 1]) / (width * np.abs(under).max())

@@ -24,21 +24,21 @@ from registry.families import FAMILIES
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.correlations import (
     PairMatrix,
-    alike_predictions,
-    all_swapped_differences,
-    differing_units,
-    swapped_differences,
-    unswapped_difference,
+    compute_all_swaps,
+    compute_unswapped,
+    find_alike_predictions,
+    find_differing_units,
+    swap_differences,
 )
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import mixed, mixed_of_uneven_units, skewed
 from registry.significance.diagnostics.rare_outcomes import opposed_by_class, seldom
 from registry.significance.diagnostics.samples import uneven_runs
 from registry.significance.distributions import log_coins
-from registry.significance.exact.swaps import MOST_WORK, lattice_work, least_work, surely_fine, tail_on_lattice
+from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
 from registry.significance.matrix import Matrix, Quotient, count_unshared
-from registry.significance.pairwise.base import PairTest, exact_or_drawn
-from registry.significance.resampling.draws import SIGNS, blocks, stream, swapped_sums
+from registry.significance.pairwise.base import PairTest, compute_or_draw
+from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_swaps
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
     SwapCounter,
@@ -46,21 +46,21 @@ from registry.significance.resampling.exceedances import (
     monte_carlo_tail,
     monte_carlo_tails,
 )
-from registry.significance.resampling.scores import relabelled, runs_refusal
+from registry.significance.resampling.scores import relabel_runs, runs_refusal
 from registry.significance.resampling.screening import count_swapped_means, only_numerators_move
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
-FAMILY_WORK = 2**40  # additions, some 5 minutes of a core, that all pairs of a family may cost to be exact
-ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
+FAMILY_WORK = 2**40  # additions, about 5 minutes of a core, that exact p-values of a family may cost
+ENUMERATED = 16  # discordant units up to which every swap is tried, for any score
 
 
 class Permutation(PairTest):
     """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
 
     Attributes:
-        studentized: Test the difference in units of its standard error, for scores that are quotients. That is valid
-            also where systems with equal scores are not exchangeable, as when one finds more and the other errs less.
-            It needs draws, unless few units differ.
+        studentized: Test the difference in units of its standard error, for scores that are quotients. That is also
+            valid if systems with equal scores are not exchangeable, such as one with the higher precision and one with
+            the higher recall. It needs draws, unless few units differ.
     """
 
     name: ClassVar[str] = "permutation"
@@ -78,20 +78,20 @@ class Permutation(PairTest):
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs of systems that are not exchangeable, though their scores may be equal."""
+        """Warn of pairs of systems that may have equal scores and not be exchangeable."""
         few = [*seldom(pairs)]
         yield from few
         not_exchangeable = mixed_of_uneven_units if self.studentized else mixed
         yield from (of._replace(where=np.all([of.where, *(~other.where for other in few)], axis=0))
-                    for of in not_exchangeable(pairs))  # studentized swaps do not mend what is said of few units
+                    for of in not_exchangeable(pairs))  # studentizing does not help with few units
         yield from skewed(pairs)
-        yield from alike_predictions(pairs)
-        if pairs.matrix.runs is None:  # else it speaks of these items
+        yield from find_alike_predictions(pairs)
+        if pairs.matrix.runs is None:  # else conclusions are about these items only
             yield from opposed_by_class(pairs)
         yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:
-        """Say why the swaps are not counted on a lattice."""
+        """Return why swaps are not counted on a lattice."""
         if matrix.runs is not None:
             return "there are too many ways to give runs to systems"
         if self.studentized:
@@ -101,86 +101,81 @@ class Permutation(PairTest):
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed, settings: Settings) -> float:
-        """The additions that counting the swaps on a lattice costs; infinite where they are not counted on one."""
+        """Return the additions that counting swaps on a lattice costs; infinite without a lattice."""
         matrix = observed.matrix
         if self.studentized or matrix.runs is not None or matrix.quotient is None:
             return math.inf
         if matrix.higher is not None:
             return 0.0
-        most = _most_work(settings)
+        most = _limit_work(settings)
         return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute exact p-values where the lattice allows, and draw the other pairs together."""
+        """Compute exact p-values if the lattice is small enough, and draw the other pairs together."""
         if pairs.matrix.runs is not None:
-            return relabelled(pairs, settings)
+            return relabel_runs(pairs, settings)
         if self.studentized:
-            return _studentized(pairs, settings)
+            return _test_studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
-            return _correlated(pairs, settings)
-        if (both := pairs.matrix.both_higher) is not None:
-            return _of_coins(*count_unshared(both, pairs.a, pairs.b), pairs.matrix, settings)
-        # what will surely be drawn is not looked at: a thread for each of these pairs would be more than its work
-        coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
-        return exact_or_drawn(_exact, lambda rest: _monte_carlo(rest, settings), pairs, coarse, settings,
+            return _test_correlations(pairs, settings)
+        if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight: fair coins
+            a, b = (pairs.b, pairs.a) if pairs.matrix.lower_is_better else (pairs.a, pairs.b)
+            for_a, for_b = count_unshared(both, a, b)
+            return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
+        # Pairs that will surely be drawn are skipped: a thread for each of them would cost more than its work.
+        coarse = np.flatnonzero(~are_surely_fine(pairs) & (least_work(pairs.n_discordant) <= _limit_work(settings)))
+        return compute_or_draw(_compute_exact, lambda rest: _draw_swaps(rest, settings), pairs, coarse, settings,
                               "pairs to count")
 
 
-def _of_coins(for_a: Ints, for_b: Ints, matrix: Matrix, settings: Settings) -> Tails:
-    """Where every unit is worth as much, which of them favour A is a matter of fair coins."""
-    if matrix.lower_is_better:
-        for_a, for_b = for_b, for_a
-    return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
-
-
-def _most_work(settings: Settings) -> float:
-    """The additions that the exact tail of one pair may cost, so that those of a large family are no endless work."""
+def _limit_work(settings: Settings) -> float:
+    """Return the additions that the exact tail of one pair may cost, which limits the time of a large family."""
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
-def _exact(observed: Observed, settings: Settings) -> Tail | None:
-    """The exact tail of a pair; None where the lattice is too large and the swaps are too many."""
-    if (tail := tail_on_lattice(observed, settings, _most_work(settings))) is not None:
+def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
+    """Return the exact tail of a pair, or None if the lattice is too large and the swaps are too many.
+
+    Few swaps are all tried, as in Yeh 2000.
+    """
+    if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
-    return _all_swaps(observed, settings) if observed.n_discordant <= ENUMERATED else None
-
-
-def _all_swaps(observed: Observed, settings: Settings) -> Tail:
-    """Try every way to swap the discordant units, as Yeh 2000 does where there are few."""
-    count_unshared = observed.b - observed.a
-    count_unshared, swaps = count_unshared[count_unshared.any(axis=1)], _every_swap(observed)
-    moved = swaps @ count_unshared
-    sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is count_unshared
+    if observed.n_discordant > ENUMERATED:
+        return None
+    differences = observed.b - observed.a
+    differences, swaps = differences[differences.any(axis=1)], _list_swaps(observed.n_discordant)
+    moved = swaps @ differences
+    sums = np.stack([np.zeros_like(moved), moved], axis=1)  # the sums that A gives to B, and B to A
     counter = SwapCounter.of(Observed.of(observed.matrix.of_systems(observed.pair), [(0, 1)]), settings.alternative)
-    return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(count_unshared))
+    return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(differences))
 
 
-def _every_swap(observed: Observed) -> Ints:
-    """All ways to swap the discordant units, [ways, units]."""
-    ways: Ints = np.arange(2**observed.n_discordant)[:, None] >> np.arange(observed.n_discordant) & 1
+def _list_swaps(units: int) -> Ints:
+    """Return all ways to swap units, [ways, units] of 0 and 1."""
+    ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 
 
-def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
+def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
     few = pairs.n_discordant <= ENUMERATED
-    exact = Tails.of([Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
-                           coins=o.n_discordant) for o in pairs[few]])
+    counted = [(count_all_swaps(o, _list_swaps(o.n_discordant), settings), o.n_discordant) for o in pairs[few]]
+    exact = Tails.of([Tail(math.log(extremes / 2**n), "exact", coins=n) for extremes, n in counted])
     counts = list(count_swaps(pairs[~few], settings))
-    return Tails.joined(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
+    return Tails.join(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
 
 
-def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
+def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
-    alone = pairs.alone  # fewer systems, as where few pairs are drawn again
+    alone = pairs.alone  # fewer systems, if few pairs are drawn again
     counter = SwapCounter.of(alone, settings.alternative)
-    counts = reduce(np.add, swapped_sums(alone.matrix.statistics, settings, counter))
+    counts = reduce(np.add, sum_swaps(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
 
-def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs of a `PairMatrix` by all swaps where few units differ, else by random ones.
+def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
+    """Test pairs of a `PairMatrix` by all swaps if few units differ, else by random ones.
 
     A swap that leaves a correlation undefined counts as extreme. The tolerance of ties is absolute, and the observed
     difference is computed like the swapped ones: correlations near 0 become others, with the rounding of those.
@@ -188,31 +183,33 @@ def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
     each = [o.pair for o in pairs]
-    bars = np.array([extremity(unswapped_difference(matrix, pair), alternative) - TOLERANCE for pair in each])
-    n_differing = np.array([len(differing_units(matrix, pair)) for pair in each])
+    bars = np.array([extremity(compute_unswapped(matrix, pair), alternative) - TOLERANCE for pair in each])
+    n_differing = np.array([len(find_differing_units(matrix, pair)) for pair in each])
     few = n_differing <= ENUMERATED
     exact = []
     for at in np.flatnonzero(few).tolist():
         n = int(n_differing[at])
-        extremes = int(count_reaching(bars[at], alternative, all_swapped_differences(matrix, each[at])))
+        extremes = int(count_reaching(bars[at], alternative, compute_all_swaps(matrix, each[at])))
         exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
     parts = [(few, Tails.of(exact))]
     if not few.all():
         many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
-        counts = reduce(np.add, swapped_differences(
+        counts = reduce(np.add, swap_differences(
             matrix, many, settings, partial(count_reaching, bars[~few], alternative)))
         parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
-    return Tails.joined(len(pairs), parts)
+    return Tails.join(len(pairs), parts)
 
 
-MOST = 2**14  # responses of only one system up to which all of their divisions are counted
+MOST = 2**14  # responses of only one system up to which all divisions are counted
 
 
 class ResponsePermutation(PairTest):
-    """Shuffle the responses that only one of two systems gives, each on its own.
+    """Shuffle single responses that only one of two systems gives.
 
-    Where responses are kept together, by item or by cluster, it is the permutation of those. `drawn` takes random
-    shuffles also where the exact p-value can be had, as the paper does.
+    If responses are kept together, by item or by cluster, it is the permutation of those.
+
+    Attributes:
+        drawn: Simulate the p-value also if it can be computed exactly, as in the paper.
     """
 
     name: ClassVar[str] = "response-permutation"
@@ -225,7 +222,7 @@ class ResponsePermutation(PairTest):
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse averages of runs, and scores that are no quotient of the sums."""
+        """Refuse averages of runs, and scores that are not a quotient of the sums."""
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles responses, which averages over runs are not; take permutation"
         if matrix.quotient is None or matrix.family != "prf":
@@ -233,7 +230,7 @@ class ResponsePermutation(PairTest):
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Those of swaps: responses are swapped here."""
+        """Return the warnings of `Permutation`."""
         return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -243,7 +240,7 @@ class ResponsePermutation(PairTest):
         return super().tails(pairs, settings)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Divide the responses of a pair anew."""
+        """Count or draw the divisions of a pair's responses."""
         divided = _Divided.of(o)
         n = divided.correct + divided.spurious
         if self.drawn or n > MOST:
@@ -255,13 +252,16 @@ class ResponsePermutation(PairTest):
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """The responses that only one system of a pair gives, which are divided anew between the two.
+    """Responses that only one system of a pair gives, for random divisions between the two systems.
+
+    Each of them is as likely to be either system's. Only the numbers of correct and of spurious responses that the
+    first system gets matter; they are independent binomials, so the test is exact, in whole numbers.
 
     Attributes:
-        quotient: The coefficients of the score, of the sums (true positives, predicted, gold).
-        shared: The sums of the responses that both systems give.
-        correct, spurious: The numbers of correct and of spurious responses that only one system gives.
-        observed: The numbers of them that the first system gives.
+        quotient: Coefficients of the score, for the sums (true positives, predicted, gold).
+        shared: Sums of the responses that both systems give.
+        correct, spurious: Numbers of correct and of spurious responses that only one system gives.
+        observed: Numbers of them that the first system gives.
     """
 
     quotient: Quotient
@@ -283,16 +283,16 @@ class _Divided:
 
     def count(self, alternative: Alternative) -> int:
         """Count the divisions as extreme as the observed one, of 2^(correct + spurious); undefined ones count."""
-        ways, limits = list(accumulate(_choices(self.spurious), initial=0)), self._limits(alternative)
-        reached = sum(way * ways[limit + 1] for way, limit in zip(_choices(self.correct), limits, strict=True))
+        ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
+        reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
         undefined = self._undefined  # each of them is one way
         reached -= sum(spurious <= limits[correct] for correct, spurious in undefined)
         sides = 2 if alternative == "two-sided" else 1
         return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Count them among random divisions."""
-        limits = np.array(self._limits(settings.alternative))
+        """Count the extreme ones of random divisions."""
+        limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
             rng = np.random.Generator(stream(settings.seed, SIGNS, block))
@@ -305,8 +305,8 @@ class _Divided:
             extremes += int(np.count_nonzero(reached))
         return extremes
 
-    def _limits(self, alternative: Alternative) -> list[int]:
-        """The most spurious responses with which the first system is far enough ahead, by its correct ones; -1: none.
+    def _find_limits(self, alternative: Alternative) -> list[int]:
+        """Return the most spurious responses that leave the first system far enough ahead, by correct ones; -1: none.
 
         More correct ones can only raise its lead and more spurious ones only lower it, so one walk finds all limits. To
         be behind by as much is the same with the systems exchanged.
@@ -329,23 +329,19 @@ class _Divided:
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """The divisions that give all responses to one system and leave a score undefined."""
+        """Divisions that give all responses to one system and leave a score undefined."""
         corners = {(0, 0), (self.correct, self.spurious)}
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
     def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
-        """Numerator and denominator of the difference of the scores; the denominator is 0 where one is undefined."""
-        (n, d), (m, e) = (self._score(*share) for share in (
+        """Return the difference of the scores as a fraction; its denominator is 0 if a score is undefined."""
+        true_positives, given, gold = self.shared
+        (n, d), (m, e) = ([sum(c * s for c, s in zip(side, (true_positives + k, given + k + wrong, gold), strict=True))
+                           for side in self.quotient] for k, wrong in (
             (correct, spurious), (self.correct - correct, self.spurious - spurious)))
         return n * e - m * d, d * e
 
-    def _score(self, correct: int, spurious: int) -> tuple[int, int]:
-        true_positives, given, gold = self.shared
-        sums = (true_positives + correct, given + correct + spurious, gold)
-        over, under = (sum(c * s for c, s in zip(side, sums, strict=True)) for side in self.quotient)
-        return over, under
 
-
-def _choices(n: int) -> Iterator[int]:
-    """In how many ways 0, 1, ..., n of n can be chosen."""
+def _count_choices(n: int) -> Iterator[int]:
+    """Yield the numbers of ways to choose 0, 1, ..., n of n."""
     return accumulate(range(n), lambda ways, k: ways * (n - k) // (k + 1), initial=1)

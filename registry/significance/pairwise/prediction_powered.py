@@ -68,7 +68,7 @@ class PredictionPowered(PairTest):
         """Hold each difference against its error, or against what it is in resamples."""
         items = judged_items(pairs.matrix)
         if self.variant == "bootstrap":
-            return Tails.joined(len(pairs), _resampled(pairs, items, settings))
+            return Tails.join(len(pairs), _resampled(pairs, items, settings))
         return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002

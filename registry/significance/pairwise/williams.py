@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.arrays import ROUNDING, Flags, Floats, Ints
+from registry.arrays import ROUNDING, Floats
 from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.correlations import PEARSON, SPEARMAN, PairMatrix
@@ -35,10 +35,26 @@ class _SharedGold(PairTest):
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose correlations vary more than those of normal values, by more than an error of that."""
-        matrix, a, b = pairs
-        if isinstance(matrix, PairMatrix) and matrix.coefficient is PEARSON:
-            yield PairWarning(_vary_more(matrix, a, b), Message("not-normal"))
+        """Warn of pairs whose correlations vary so much more than those of normal values that 6 % reject at 5 %.
+
+        With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever
+        the distribution; the variance for normal values is that of Steiger 1980, equations 2 and 3.
+        """
+        matrix, firsts, seconds = pairs
+        if not isinstance(matrix, PairMatrix) or matrix.coefficient is not PEARSON:
+            return
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x, y = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (matrix.x, matrix.y[:, None]))
+            r, n = (x * y).mean(axis=0), len(x)
+            moved = x * y - r * (x**2 + y**2) / 2
+            flags = np.zeros(len(firsts), dtype=bool)
+            for place, (a, b) in enumerate(zip(firsts.tolist(), seconds.tolist(), strict=True)):
+                squares = (moved[:, a] - moved[:, b]) ** 2
+                r_ab = (x[:, a] * x[:, b]).mean()
+                left = 1 - r[a]**2 - r[b]**2
+                normal = (1 - r[a]**2) ** 2 + (1 - r[b]**2) ** 2 - 2 * r_ab * left + r[a] * r[b] * (left - r_ab**2)
+                flags[place] = normal < LEAST_RATIO**2 * (squares.mean() - squares.std() / math.sqrt(n))
+        yield PairWarning(flags, Message("not-normal"))
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Test a pair by its three correlations."""
@@ -109,23 +125,3 @@ class Steiger(_SharedGold):
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:  # noqa: ARG002
         """By the normal distribution."""
         return log_normal_p(statistic, alternative)
-
-
-def _vary_more(matrix: PairMatrix, a: Ints, b: Ints) -> Flags:
-    """Where normal values would give the difference of two correlations so small an error that 6 % reject at 5 %.
-
-    With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever the
-    distribution; the variance for normal values is that of Steiger 1980, equations 2 and 3.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x, y = ((of - of.mean(axis=0)) / of.std(axis=0) for of in (matrix.x, matrix.y[:, None]))
-        r, n = (x * y).mean(axis=0), len(x)
-        moved = x * y - r * (x**2 + y**2) / 2
-        found = np.zeros(len(a), dtype=bool)
-        for at, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-            squares = (moved[:, one] - moved[:, other]) ** 2
-            r_a, r_b, r_ab = r[one], r[other], (x[:, one] * x[:, other]).mean()
-            left = 1 - r_a**2 - r_b**2
-            normal = (1 - r_a**2) ** 2 + (1 - r_b**2) ** 2 - 2 * r_ab * left + r_a * r_b * (left - r_ab**2)
-            found[at] = normal < LEAST_RATIO**2 * (squares.mean() - squares.std() / math.sqrt(n))
-    return found

@@ -32,11 +32,15 @@ _PACKED = 2**9  # units whose counts become float64 at once: a core keeps them
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Which columns are packed together, and where.
+    """Columns of small counts that are packed together into columns of float64.
+
+    A column of n counts up to m has sums of at most n m in any draw of n units, so three columns with sums of 17 bits
+    each fit into the 53 bits that float64 counts exactly: the first, 2^17 times the second, and 2^34 times the third. A
+    product of float64 costs two of float32, so from three columns on fewer operations give the same sums.
 
     Attributes:
-        groups: The columns that lie at the same bits, [groups][packed]; the last ones have no column in the last group.
-        bits: How many bits the sums of each group take.
+        groups: The columns at the same bits, [groups][packed]; the last packed ones have no column in the last group.
+        bits: Number of bits of the sums of each group.
     """
 
     groups: tuple[Ints, ...]
@@ -44,7 +48,7 @@ class Packing:
 
     @classmethod
     def of(cls, largest: NDArray[Any]) -> Self | None:
-        """Pack columns as closely as their largest sums [columns] allow; None where that saves nothing."""
+        """Pack columns as closely as their largest sums [columns] allow; None if that saves nothing."""
         order = np.argsort(-largest, kind="stable")
         for many in range(_EXACT_BITS, _LEAST_PACKED - 1, -1) if len(largest) >= _MANY_COLUMNS else ():
             groups = tuple(np.array_split(order, range(size := -(-len(order) // many), len(order), size)))
@@ -53,30 +57,32 @@ class Packing:
                 return cls(groups, bits)
         return None
 
-    def packed(self, columns: NDArray[Any]) -> Floats:
-        """The columns [units, columns] packed, [units, packed]."""
+    def pack(self, columns: NDArray[Any]) -> Floats:
+        """Pack columns [units, columns] into [units, packed]."""
         found = np.zeros((len(columns), len(self.groups[0])), order="F")
-        for group, shift in zip(self.groups, self._shifts, strict=True):
+        for group, shift in zip(self.groups, accumulate(self.bits[:-1], initial=0), strict=True):
             for at, column in enumerate(group.tolist()):
                 found[:, at] += columns[:, column] * 2.0**shift
         return found
 
     def sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Sum the columns, given as `packed`, over draws that take units as often as `counts` says, [units, draws].
+        """Sum the packed columns over draws.
+
+        Args:
+            packed: From `pack`.
+            counts: How often each draw takes every unit, [units, draws].
+            dtype: Type of the sums.
 
         Returns:
             The sums of all columns, [columns, draws].
         """
+        shifts = accumulate(self.bits[:-1], initial=0)
         sums = reduce(np.add, (packed[at:at + _PACKED].T @ counts[at:at + _PACKED].astype(np.float64)
                                for at in range(0, len(packed), _PACKED))).astype(np.int64)
         found = np.empty((sum(map(len, self.groups)), sums.shape[1]), dtype)
-        for group, shift, bits in zip(self.groups, self._shifts, self.bits, strict=True):
+        for group, shift, bits in zip(self.groups, shifts, self.bits, strict=True):
             found[group] = sums[:len(group)] >> shift & (1 << bits) - 1
         return found
-
-    @property
-    def _shifts(self) -> list[int]:
-        return list(accumulate(self.bits[:-1], initial=0))
 
 
 _APART = 1 / 8  # of the units at most: a column that is another in all the rest
@@ -95,19 +101,24 @@ Link = tuple[Ints, Ints]
 class Columns:
     """The columns of statistics [units, systems, columns], for sums over draws of the units.
 
+    Systems share columns (the lengths of references), and some columns equal others plus a constant in most units: a
+    text has one bigram less than words, unless it is short. A derived column of this kind needs the product only for
+    the other units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones, each as
+    its difference from another column: most of the correct answers of a class are also in the gold. Large columns stay
+    in few bytes, and blocks of units become floating-point numbers; many columns of small counts are packed together.
+
     Attributes:
-        own: [units, own], the columns that are not derived from others; if any is, the last of them is all 1. They can
-            be packed.
-        packing: How; None where they are not.
-        dtype: Of the sums, and of large columns' products: float32 where every sum of a draw is exact there.
-        bases: [derived], the place in `own` of the column that a derived column is based on.
-        constants: [derived], the difference of a derived column from its base in most units.
-        apart: The other units, in which some derived column differs by another value.
-        rest: [apart, derived], the differences there less the constants.
-        upon: Places in `own` of sparse columns that are held as what they are more or less than others, and of those,
-            both in an order in which they can be added.
-        places: [systems * columns], the place among own and derived columns.
-        shape: The numbers of systems and columns.
+        own: Columns that are not derived from others, [units, own], packed or not; with derived ones the last is all 1.
+        packing: Packing of `own`; None if it is not packed.
+        dtype: Type of the sums, and of large columns' products: float32 if every sum of a draw is exact in it.
+        bases: Place in `own` of the column that a derived column is based on, [derived].
+        constants: Difference of a derived column from its base in most units, [derived].
+        apart: The other units, in which some derived column has another difference.
+        rest: Differences in these units less the constants, [apart, derived].
+        upon: Places in `own` of sparse columns that are stored as differences from others, and of the others, in an
+            order in which they can be added.
+        places: Place of each column among own and derived columns, [systems * columns].
+        shape: Numbers of systems and columns.
     """
 
     own: Any  # an array or a sparse one
@@ -123,7 +134,7 @@ class Columns:
 
     @classmethod
     def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
-        """Find the own and the derived columns, which take an eighth of the memory unless they are in few bytes."""
+        """Find the own and the derived columns; they need at most an eighth of the memory, or stay in few bytes."""
         columns = columns_of(statistics)
         largest = max(float(columns.max(initial=0)), -float(columns.min(initial=0)))
         most = len(statistics) * largest if are_whole(statistics) else np.inf
@@ -134,12 +145,15 @@ class Columns:
             firsts.setdefault(digest, n)
         numbers = {digest: n for n, digest in enumerate(firsts)}
         places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
-        distinct = _held(columns, list(firsts.values()), dtype, memory // 8)
+        distinct = _select_columns(columns, list(firsts.values()), dtype, memory // 8)
         upon: list[Link] = []
         if not isinstance(distinct, np.ndarray):
-            distinct, upon = _without_common(distinct, np.bincount(places) > 1)
-        derived = _derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
-        apart = _apart(distinct, derived)
+            distinct, upon = _subtract_common(distinct, np.bincount(places) > 1)
+        derived = _find_derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
+        differs = np.zeros(len(statistics), dtype=bool)
+        for n, (base, constant) in derived.items():
+            differs |= _subtract(distinct, n, base) != constant
+        apart = np.flatnonzero(differs)
         if len(apart) > _WORTHLESS * len(statistics):
             derived, apart = {}, apart[:0]
         own = [n for n in range(distinct.shape[1]) if n not in derived]
@@ -147,23 +161,26 @@ class Columns:
         constants = np.array([constant for _, constant in derived.values()], dtype=dtype)
         rest = np.empty((len(apart), len(derived)), dtype)
         for at, (n, (base, constant)) in enumerate(derived.items()):
-            rest[:, at] = _difference(distinct, n, base, apart) - constant
+            rest[:, at] = _subtract(distinct, n, base, apart) - constant
         if derived:
             distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
-        packing = _packing(distinct, dtype)
-        distinct = packing.packed(distinct) if packing else distinct
+        packing = None
+        if (isinstance(distinct, np.ndarray) and distinct.dtype == np.float32 and dtype == np.float32
+                and distinct.min() >= 0):  # counts of which every sum is exact in float32
+            packing = Packing.of(len(distinct) * distinct.max(axis=0))
+        distinct = packing.pack(distinct) if packing else distinct
         order = np.argsort(own + list(derived))  # the ones lie between them
         return cls(distinct, packing, dtype, apart, rest, bases, constants, upon,
                    (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def of_units(self, units: Ints) -> Columns:
-        """The columns of some units, in increasing order."""
+        """Return the columns of some units, in increasing order."""
         places = np.searchsorted(units, self.apart)
         there = np.isin(self.apart, units)
         return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
 
     def parts(self) -> list[slice]:
-        """Units that are multiplied together."""
+        """Return blocks of units that are multiplied together."""
         units = self.own.shape[0]
         ready = self.packing or (self.own.dtype == self.dtype and isinstance(self.own, np.ndarray))
         some = _SOME if ready else _FEW
@@ -199,8 +216,8 @@ class Columns:
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
-def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
-    """The chosen ones of columns [columns, units] as [units, chosen]; as they are where others took too many bytes."""
+def _select_columns(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
+    """Return chosen columns [columns, units] as [units, chosen]: sparse, as `dtype`, or in their own type."""
     units = columns.shape[1]
     sample = columns[chosen, ::-(-units // _MANY)] if units >= _MANY else np.ones(1)
     if np.count_nonzero(sample) <= _SPARSE * sample.size:
@@ -219,17 +236,11 @@ def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: 
     return held
 
 
-def _packing(columns: Any, dtype: np.dtype[Any]) -> Packing | None:
-    """How columns can be packed that are dense, and counts of which every sum is exact in float32."""
-    if not isinstance(columns, np.ndarray) or columns.dtype != np.float32 or dtype != np.float32 or columns.min() < 0:
-        return None
-    return Packing.of(len(columns) * columns.max(axis=0))
+def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
+    """Subtract from sparse columns [units, columns] similar ones if that leaves fewer values; also return `upon`.
 
-
-def _without_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
-    """Sparse columns [units, columns], each less another where fewer values are left then; and the `upon` of these.
-
-    The other is one that systems share, or the one before; a sample of the units tells. No sum becomes larger.
+    The similar column is one that systems share, or the previous one, chosen by a sample of the units. No sum becomes
+    larger.
     """
     from scipy import sparse
 
@@ -247,7 +258,7 @@ def _without_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
     less, firsts = np.unique(column[order], return_index=True)
     bases = base[order[firsts]]
     depths = np.zeros(len(every), dtype=np.int64)
-    for n, of in zip(less.tolist(), bases.tolist(), strict=True):  # shared ones and those before are deep already
+    for n, of in zip(less.tolist(), bases.tolist(), strict=True):  # shared and previous ones have their depth already
         depths[n] = depths[of] + 1
     upon = [(less[at], bases[at]) for at in (np.flatnonzero(depths[less] == depth) for depth in range(
         1, int(depths.max(initial=0)) + 1))]
@@ -258,24 +269,14 @@ def _without_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
     return held, upon
 
 
-def _apart(distinct: Any, derived: dict[int, tuple[int, float]]) -> Ints:
-    """The units in which some derived column differs from its base by more than its constant."""
-    differs = np.zeros(distinct.shape[0], dtype=bool)
-    for n, (base, constant) in derived.items():
-        differs |= _difference(distinct, n, base) != constant
-    return np.flatnonzero(differs)
+def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None)) -> NDArray[Any]:
+    return np.asarray(np.subtract(distinct[units, n], distinct[units, base], dtype=np.float32))
 
 
-def _difference(distinct: Any, n: int, base: int, units: Ints | slice = slice(None)) -> NDArray[Any]:
-    """Two columns' differences in some units."""
-    found: NDArray[Any] = np.subtract(distinct[units, n], distinct[units, base], dtype=np.float32)
-    return found
+def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
+    """Find the derived columns, each with its base among the preceding own columns and its constant.
 
-
-def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
-    """The derived columns, each with its base among the own columns just before it and its constant.
-
-    A sample of the units rules out most candidates. With few units in all, nothing is derived: products are fast.
+    A sample of the units rules out most candidates. With few units nothing is derived: products are fast.
     """
     found: dict[int, tuple[int, float]] = {}
     if len(distinct) < _WORTH:
@@ -288,7 +289,7 @@ def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
         constants = np.partition(apart, len(apart) // 2, axis=0)[len(apart) // 2]
         often = np.count_nonzero(apart != constants, axis=0) <= 2 * _APART * len(some)
         for base, constant in ((bases[at], float(constants[at])) for at in np.flatnonzero(often)):
-            if np.count_nonzero(_difference(distinct, n, base) != constant) <= _APART * len(distinct):
+            if np.count_nonzero(_subtract(distinct, n, base) != constant) <= _APART * len(distinct):
                 found[n] = base, constant
                 break
         else:
@@ -309,14 +310,14 @@ _CELLS = 2**21  # draws times units whose counts are drawn at once: part of what
 _TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
 
 
-def swapped_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
+def sum_swaps(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
     Each draw takes every unit with probability 1/2, the same units for all systems.
 
     Args:
         statistics: [units, systems, columns].
-        settings: The number of draws, the seed of their streams, and who works on the blocks.
+        settings: Number of draws, seed of their streams, and workers.
         use: A function of the sums [draws, systems, columns] of a block.
 
     Yields:
@@ -326,29 +327,29 @@ def swapped_sums(statistics: Statistics, settings: Settings, use: Callable[[Floa
     return settings.execution.map(partial(_swapped_block, columns, settings.seed, use), blocks(settings.resamples))
 
 
-def resampled_sums(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
+def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
                    strata: Ints | None = None) -> Iterator[Used]:
-    """Sum statistics over bootstrap resamples: as many units as there are, drawn with replacement.
+    """Sum statistics over bootstrap resamples: all units are drawn with replacement.
 
-    Arguments and results are those of `swapped_sums`. Within each of the `strata` [units], numbered from 0, as many
-    units are drawn as it has.
+    Arguments and results are those of `sum_swaps`. Each of the `strata` [units], numbered from 0, is resampled on
+    its own.
     """
     columns = Columns.of(statistics, settings.execution.memory)
     parts = [(key, columns if strata is None else columns.of_units(units))
-             for key, units in units_by_stratum(strata, len(statistics))]
+             for key, units in group_by_stratum(strata, len(statistics))]
     drawn = partial(_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)
     return settings.execution.map(drawn, blocks(settings.resamples))
 
 
-def units_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
-    """The units of each stratum, with the key of its streams; without strata all units."""
+def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
+    """Return the units of each stratum, with the key of its streams; without strata all units."""
     if strata is None:
         return [((), np.arange(units))]
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
 def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
-    """Draw the swaps of a block: some units at a time, and whether each draw swaps them, [units, draws] of 0 and 1."""
+    """Draw the swaps of a block: yields slices of units with 0 or 1 for each draw, [units, draws]."""
     bits = stream(seed, SIGNS, block)
     for at in range(0, units, _CHUNK):
         part = slice(at, min(at + _CHUNK, units))
@@ -356,9 +357,9 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
         yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
-def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
+def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
                  loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
-    """Draw the resamples of a block: some draws at a time, and how often each takes every unit, [draws, units].
+    """Draw the resamples of a block: yields slices of draws, and how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
     given N, so n - N further draws complete them; a row with N > n is drawn again, which does not change the
@@ -369,33 +370,33 @@ def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[i
     some = max(1, _CELLS // units)
     for at in range(0, draws, some):
         rows = min(some, draws - at)
-        counts, missing = _poisson_rows(rng, rows, units, loops)
+        counts, missing = _draw_poisson_rows(rng, rows, units, loops)
         while len(over := np.flatnonzero(missing < 0)):
-            counts[over], missing[over] = _poisson_rows(rng, len(over), units, loops)
+            counts[over], missing[over] = _draw_poisson_rows(rng, len(over), units, loops)
         loops.add_ones(counts, missing, rng.integers(0, units, int(missing.sum()), dtype=np.uint32))
         yield slice(at, at + rows), counts
 
 
-def resampled_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
-    """How often the resamples of a block, which is one of `blocks`, take every unit, within strata, [draws, units]."""
+def draw_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
+    """Count how often the resamples of one of the `blocks` take every unit, within strata, [draws, units]."""
     block, draws = numbered
     counts = np.empty((draws, units), dtype=np.uint8)
-    for stratum, there in units_by_stratum(strata, units):
-        for rows, found in resamples_of(len(there), draws, block, seed, stratum):
+    for stratum, there in group_by_stratum(strata, units):
+        for rows, found in draw_resamples(len(there), draws, block, seed, stratum):
             counts[rows, there] = found
     return counts
 
 
-def _poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Poisson counts [rows, units] with a mean somewhat below 1, and how many draws each row lacks."""
+def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
+    """Draw Poisson counts [rows, units] with a mean somewhat below 1; also return the missing draws of each row."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
         return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
-    table, distribution, most = _poisson(mean)
+    table, distribution, most = _tabulate_poisson(mean)
     twos = -(-rows * units // 2)
     words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
     bits = words.view("<u2")[:twos]
-    found, unclear = loops.looked_up(table, bits)
+    found, unclear = loops.look_up(table, bits)
     finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
     outcomes = np.searchsorted(distribution, finer, side="right")
     counts = found.view(np.uint8)
@@ -405,10 +406,10 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops)
 
 
 @cache
-def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
-    """A table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
+def _tabulate_poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
+    """Return a table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
 
-    A table entry is two bytes, or `UNCLEAR` where more bits must decide. The counts (i, j) have the number
+    A table entry is two bytes, or `UNCLEAR` if more bits must decide. The counts (i, j) have the number
     i * `most` + j, and the distribution is P(number <= k).
     """
     masses = [math.exp(-mean)]
@@ -433,13 +434,13 @@ def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], elements: fl
     (block, draws), best = numbered, loops(elements)
     sums = reduce(np.add, (np.concatenate([
         reduce(np.add, (columns.sums(counts[:, part].T, part) for part in columns.parts()))
-        for counts in _together(resamples_of(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
+        for counts in _join_resamples(draw_resamples(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
         for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
 
 
-def _together(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
-    """The resamples of a block, as many together as there is room for, [draws, units] each."""
+def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
+    """Join resamples of a block up to `_TOGETHER` counts, [draws, units] each."""
     waiting: list[Bytes] = []
     for _, counts in resamples:
         if waiting and sum(of.size for of in waiting) + counts.size > _TOGETHER:
@@ -450,10 +451,10 @@ def _together(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:
-    """The stream of a kind's block."""
+    """Return the random stream of a block of a kind."""
     return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def blocks(resamples: int) -> list[tuple[int, int]]:
-    """The number of each block, and how many of its draws are wanted."""
+    """Return the number of each block, and the number of its draws."""
     return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -22,30 +22,30 @@ _VALUES = 2**17  # sums of swapped pairs that are computed at once: 1 MiB of flo
 
 
 def tolerances(matrix: Matrix, a: Systems, b: Systems) -> Floats:
-    """How far equal differences of systems `a` and `b` may be apart by rounding, [pairs]."""
+    """Return the largest rounding error between equal differences of systems `a` and `b`, [pairs]."""
     sizes = np.abs(matrix.observed)
     return TOLERANCE * np.maximum(sizes[a], sizes[b])
 
 
 def tolerance(observed: Observed) -> float:
-    """How far equal differences of one pair may be apart by rounding."""
+    """Return the largest rounding error between equal differences of one pair."""
     return float(tolerances(observed.matrix, *np.array(observed.pair)))
 
 
 def reaches(extremities: Floats, bars: Floats | float) -> Flags:
-    """Whether outcomes are at least as extreme as the bars; undefined ones (nan) count as extreme."""
+    """Return whether outcomes are at least as extreme as the bars; undefined ones (nan) count as extreme."""
     return np.asarray(~(extremities < bars))
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems, each of which swaps only its own two in the units that a draw takes.
+    """Pairs of systems, each of which swaps only its own two systems in the units of a draw.
 
     Attributes:
         score: As in `StatisticMatrix`.
         lower_is_better: As in `StatisticMatrix`.
-        totals: The sums of the systems without a swap, [systems, columns].
-        a, b: The first and the second systems, [pairs].
+        totals: Sums of the systems without a swap, [systems, columns].
+        a, b: First and second systems, [pairs].
     """
 
     score: Score
@@ -56,18 +56,18 @@ class SwappedPairs:
 
     @classmethod
     def of(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
-        """Pairs of systems of a matrix."""
+        """Make pairs of systems of a matrix."""
         return cls(matrix.score, matrix.lower_is_better, matrix.statistics.sum(axis=0), a, b)
 
     def differences(self, swapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
         """Compute differences after swaps, some pairs at a time.
 
         Args:
-            swapped: The sums that change sides, [draws, systems, columns].
+            swapped: Sums that change sides, [draws, systems, columns].
 
         Yields:
-            Which pairs; the sums of their first and second systems, [pairs, draws, columns] each; and the differences
-            of their scores, [pairs, draws].
+            A slice of the pairs; the sums of their first and second systems, [pairs, draws, columns] each; and the
+            differences of their scores, [pairs, draws].
         """
         some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
         by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
@@ -83,17 +83,17 @@ class SwappedPairs:
 
 @dataclass(frozen=True, eq=False)
 class SwapCounter:
-    """Counts, for each pair, the draws of swaps whose difference is at least as extreme as the observed one.
+    """Counter, for each pair, of the draws of swaps whose difference is at least as extreme as the observed one.
 
-    Where statistics are whole and the score is their quotient, differences within the tolerance of the observed one are
+    If statistics are whole and the score is their quotient, differences within the tolerance of the observed one are
     compared as fractions: two different ones can be that close. Otherwise they count as ties.
 
     Attributes:
         pairs: The pairs.
-        alternative: What counts as extreme.
-        bars: The observed extremities, [pairs].
-        tolerances: Of the pairs, [pairs].
-        quotient: As in `StatisticMatrix`, where statistics are whole.
+        alternative: The alternative, which defines extreme differences.
+        bars: Observed extremities, [pairs].
+        tolerances: `tolerances` of the pairs, [pairs].
+        quotient: As in `StatisticMatrix`, if statistics are whole; else None.
     """
 
     pairs: SwappedPairs
@@ -104,7 +104,7 @@ class SwapCounter:
 
     @classmethod
     def of(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
-        """Count for pairs of one matrix."""
+        """Make the counter of pairs of one matrix."""
         matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
         bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
@@ -129,7 +129,7 @@ class SwapCounter:
         return counts
 
     def _exact(self, sums: Floats) -> Fraction:
-        """The extremity of the difference of two systems' quotients, from their sums [2, columns]."""
+        """Return the extremity of the difference of two quotients from their sums [2, columns]."""
         assert self.quotient is not None
         a, b = (Fraction(*(sum(c * int(s) for c, s in zip(side, of_system, strict=True)) for side in self.quotient))
                 for of_system in sums)
@@ -142,44 +142,51 @@ def count_reaching(bars: Floats | float, alternative: Alternative, differences: 
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
-    """The p-value (c + 1) / (R + 1) of c extreme draws among R, with the interval of its Monte-Carlo error."""
+    """Return the p-value (c + 1) / (R + 1) of c extreme draws among R, with the interval of its Monte-Carlo error."""
     p = (extremes + 1) / (resamples + 1)
     low, high = clopper_pearson(extremes, resamples)
     return Tail(math.log(p), "monte-carlo", float(low), float(high), resamples, p=p)
 
 
 def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
-    """The tails of many pairs, as `monte_carlo_tail` gives each."""
+    """Return `monte_carlo_tail` of many pairs."""
     counts = np.asarray(extremes, dtype=np.int64)
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
-    return Tails.made(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
+    return Tails.make(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
 
 
 FEW = 8  # units, of which there are 6,435 different resamples
 
 
 def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
-    """Whether some resample's recentred difference is as extreme as the observed one (`strictly`: more), or undefined.
+    """Return whether some resample's recentred difference is as extreme as the observed one, or undefined.
 
-    The answer is exact where both systems share the denominators of a quotient, and where units are few. Otherwise, and
-    with random runs, it is True.
+    Two units with differences of 1 and 2 have the mean 1.5; no resample of them reaches 3 or falls to 0. The bootstrap
+    would give p = 0, and the permutation test, with its four swaps, gives 0.5.
+
+    The answer is exact if both systems share the denominators of a quotient, and if units are few. Otherwise, and with
+    random runs, it is True.
+
+    Args:
+        observed: The pair.
+        alternative: The alternative.
+        strictly: Require a resample that is more extreme.
     """
     matrix, (a, b) = observed.matrix, observed.pair
     if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
         return True
-    if matrix.quotient is not None and matrix.denominators[a] == matrix.denominators[b]:
-        return _shared(observed, alternative, strictly=strictly)
-    return matrix.n_units > FEW or matrix.strata is not None or _few(observed, alternative, strictly=strictly)
-
-
-def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
-    """The answer where denominators are shared.
-
-    The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d just
-    where u - 2 d w is not negative, and that is largest where each stratum's best unit is drawn every time.
-    """
-    matrix = observed.matrix
+    if matrix.quotient is None or matrix.denominators[a] != matrix.denominators[b]:
+        if matrix.n_units > FEW or matrix.strata is not None:
+            return True
+        alone, d = matrix.of_systems(observed.pair), observed.difference
+        drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
+        scores = additive(alone).score(alone.statistics[drawn].sum(axis=1))
+        slack = tolerance(observed) if strictly else -tolerance(observed)
+        moved = matrix.difference(scores[:, 0], scores[:, 1]) - d
+        return bool(reaches(extremity(moved, alternative), extremity(d, alternative) + slack).any())
+    # The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d if
+    # and only if u - 2 d w is not negative, which is largest if each stratum's best unit is drawn every time.
     over, under = matrix.parts_of(observed.pair)
     weights = under[:, 0]
     strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
@@ -193,20 +200,11 @@ def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> 
 
 
 def _largest_sum(values: Floats, strata: Ints) -> float:
-    """The largest sum of a resample, which takes as many units of each stratum as there are."""
+    """Return the largest sum of a resample, which takes as many units of each stratum as it has."""
     present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     most = np.full(len(present), -np.inf)
     np.maximum.at(most, places, values)
     return float(sizes @ most)
-
-
-def _few(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
-    """The answer by trying all resamples of few units."""
-    matrix, d = observed.matrix.of_systems(observed.pair), observed.difference
-    drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
-    a, b = additive(matrix).score(matrix.statistics[drawn].sum(axis=1)).T
-    slack = tolerance(observed) if strictly else -tolerance(observed)
-    return bool(reaches(extremity(matrix.difference(a, b) - d, alternative), extremity(d, alternative) + slack).any())
 
 
 _MARGIN = 1.2  # more draws than a p-value seems to need: it has an error yet
@@ -214,25 +212,29 @@ _MARGIN = 1.2  # more draws than a p-value seems to need: it has an error yet
 
 @dataclass(frozen=True)
 class Stopping:
-    """The end of further draws.
+    """Rule for further draws of pairs whose Monte-Carlo error leaves the decision open.
+
+    A precise p-value that is still on neither side of its level is as good as at it: deciding takes a hundred times
+    the draws for a tenth of the distance. With c extreme draws its relative standard error is 1 / sqrt(c); Besag and
+    Clifford (1991) also stop by c.
 
     Attributes:
-        most: The most draws of a pair.
-        precision: The relative standard error with which a p-value is known well enough; None: it never is.
+        most: Largest number of draws of a pair.
+        precision: Sufficient relative standard error of a p-value; None: no error is sufficient.
     """
 
     most: int
     precision: float | None = None
 
     def unknown(self, p: Floats, draws: Ints) -> Flags:
-        """Which p-values [pairs], of so many draws each, are not known well enough; an undefined one (nan) is."""
+        """Flag the p-values [pairs] of `draws` draws each that are not precise enough; undefined ones (nan) are."""
         return np.asarray(p * draws < self._enough)
 
     def more_draws(self, resamples: int, least: float) -> int:
-        """How many draws pairs get next.
+        """Return the next number of draws of pairs.
 
-        That is what the least of their p-values needs, and ten times as many as before at the most. So that boards
-        share results it is 1, 2 or 5 times a power of ten.
+        The least of their p-values needs as many, limited to ten times the previous number. It is 1, 2 or 5 times a
+        power of ten, so that boards share results.
         """
         needed = min(_MARGIN * self._enough / least, 10.0 * resamples, self.most)
         power: int = 10 ** math.floor(math.log10(needed))
@@ -244,21 +246,21 @@ class Stopping:
 
 
 def dual_rank(settings: Settings) -> int:
-    """The rank, from the largest, of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
+    """Return the rank, from the largest, of the extremity at the end of the dual interval: floor(alpha (R + 1))."""
     rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
     return min(rank, settings.resamples)
 
 
 def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
                   alternative: Alternative) -> tuple[Floats, Floats]:
-    """The intervals that exclude 0 just when (c + 1) / (R + 1) <= alpha, where alpha = 1 - confidence, [pairs] each.
+    """Return the intervals that exclude 0 if and only if (c + 1) / (R + 1) <= 1 - confidence, [pairs] each.
 
     Args:
-        d: The observed differences.
-        reach: The extremities of `dual_rank`, which are below the observed ones just when the test is significant.
-        bar: The observed extremities.
-        tolerance: How far equal extremities may be apart by rounding.
-        alternative: The alternative of the test; a one-sided interval has one end.
+        d: Observed differences.
+        reach: Extremities of `dual_rank`, which are below the observed ones if and only if the test is significant.
+        bar: Observed extremities.
+        tolerance: Largest rounding error between equal extremities.
+        alternative: Alternative of the test; a one-sided interval has one end.
     """
     # a tie, as the p-value counts it: the interval ends at 0
     reach = np.where(np.abs(reach - bar) <= tolerance, bar, reach)
@@ -267,7 +269,7 @@ def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, toleran
 
 
 def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
-    """The percentile, basic or BCa interval of a difference, from its defined resamples."""
+    """Return the percentile, basic or BCa interval of a difference, from its defined resamples."""
     d, outside = o.difference, 1 - settings.confidence
     plain = (outside / 2, 1 - outside / 2)
     levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
@@ -276,7 +278,7 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
 
 
 def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
-    """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
+    """Return the levels of the bias-corrected and accelerated interval (Efron 1987); ties count half.
 
     The acceleration is that of the paired difference under the jackknife by unit.
     """

@@ -23,7 +23,7 @@ Places = NDArray[np.int32]
 Window = tuple[int, int]
 
 UNCLEAR = 2**16 - 1  # no two counts
-_CHUNK = 2**17  # values that are looked at together, in memory that is not given back in between
+_CHUNK = 2**17  # values that are processed together, in reused memory
 _SHORT = 2**15  # units whose counts surely add up to less than 2^16: they are hardly more than the units
 
 
@@ -31,20 +31,20 @@ class Loops(NamedTuple):
     """One implementation of all loops.
 
     Attributes:
-        looked_up: From a table and 16 random bits each to two counts each, and the places of `UNCLEAR` ones.
-        sums: The sums of counts [draws, units] over the units.
-        add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
-        distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
+        look_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
+        sums: Sums counts [draws, units] over the units.
+        add_ones: Adds 1 to the counts [draws, units] of drawn units, of which each draw has a number.
+        distances: Puts the differences of two systems' scores, or their absolute values, into the third array, and
             returns the largest.
-        above: How many values are at least as large as the first of each bin of 2^bits values, the last bin first. The
-            first bin begins at `least`, and also has what is less; the last has the largest value that there may be.
-        reaching: How many values are at least as large as a bar.
-        between: Puts the places of the values in one of two windows into the last array, and returns how many values
-            are above the first window and above the second, and the number of these places. A window is given by its
-            bounds, which are in it; both can be the same.
+        above: Counts the values that are at least as large as the first of each bin of 2^bits values, the last bin
+            first. The first bin begins at `least` and includes smaller values; the last has the largest value.
+        reaching: Counts the values that are at least as large as a bar.
+        between: Puts the places of the values in one of two windows into the last array. Returns the numbers of values
+            above the first window and above the second, and the number of these places. A window is given by its
+            bounds, which are in it; both windows can be equal.
     """
 
-    looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
+    look_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
     sums: Callable[[Bytes], Ints]
     add_ones: Callable[[Bytes, Ints, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
@@ -53,7 +53,7 @@ class Loops(NamedTuple):
     between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
 
 
-def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+def _look_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
     found = np.empty(len(bits), np.uint16)
     for at in range(0, len(bits), _CHUNK):
         table.take(bits[at:at + _CHUNK], out=found[at:at + _CHUNK], mode="clip")  # no index is too large
@@ -90,10 +90,10 @@ def _reaching(values: Shorts, bar: int) -> int:
 def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
     n_first = n_second = n = 0
     for at in range(0, len(values), _CHUNK):
-        above, within = _marked(values[at:at + _CHUNK], first)
+        above, within = _mark(values[at:at + _CHUNK], first)
         n_first += above
         if second != first:
-            above, also = _marked(values[at:at + _CHUNK], second)
+            above, also = _mark(values[at:at + _CHUNK], second)
             within |= also
         n_second += above
         found = within.nonzero()[0]
@@ -102,15 +102,15 @@ def _between(values: Shorts, first: Window, second: Window, places: Places) -> t
     return n_first, n_second, n
 
 
-def _marked(values: Shorts, window: Window) -> tuple[int, Flags]:
-    """How many values are above a window, and which are within."""
+def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
+    """Count the values above a window, and flag those within."""
     low, high = window
     above, within = values > high, values >= low
     within ^= above
     return int(np.count_nonzero(above)), within
 
 
-PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)
+PLAIN = Loops(_look_up, _sums, _add_ones, _distances, _above, _reaching, _between)
 
 
 ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
@@ -118,24 +118,24 @@ _AT_ONCE = 32  # values that are looked at together, which the processor does in
 
 
 def loops(elements: float) -> Loops:
-    """The loops for work on so many elements: those in numpy, or compiled ones where numba is."""
+    """Return the loops for work on a number of elements: in numpy, or compiled ones if numba is installed."""
     return _best() if elements >= ENOUGH else PLAIN
 
 
 @cache
 def _best() -> Loops:
-    """The loops, each of which is compiled, or read from where it is kept, at its first call."""
+    """Return the loops, each of which is compiled, or loaded from the cache, at its first call."""
     try:
         from numba import njit
 
         return Loops(*map(njit(nogil=True, cache=True), (
-            _looked_up_compiled, _sums_compiled, _add_ones_compiled, _distances_compiled, _above_compiled,
+            _look_up_compiled, _sums_compiled, _add_ones_compiled, _distances_compiled, _above_compiled,
             _reaching_compiled, _between_compiled)))
-    except (ImportError, RuntimeError):  # there is no numba, or it has nowhere to keep what it compiles
+    except (ImportError, RuntimeError):  # numba is not installed, or has no place for its cache
         return PLAIN
 
 
-def _looked_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
+def _look_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
     found, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
     for i in range(len(bits)):
         found[i] = table[bits[i]]

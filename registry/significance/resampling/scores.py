@@ -22,66 +22,66 @@ from registry.identity import digest_array
 from registry.messages import Message, Messages
 from registry.parallel.scratch_files import room
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
-from registry.significance.correlations import PairMatrix, resampled_correlations
+from registry.significance.correlations import PairMatrix, resample_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.matrix import Matrix, Resampled, additive
-from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
+from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, stream, sum_resamples
 from registry.significance.resampling.exceedances import count_reaching, monte_carlo_tail
 
 M = TypeVar("M", bound=Matrix)
 
 
 def resampling_refusal(matrix: Matrix) -> Message | None:
-    """Say why every resample of the units is the sample itself, or None where it is not."""
+    """Return why every resample of the units is the sample itself, or None if it is not."""
     if matrix.lone_units < matrix.n_units:
         return None
     return Message("one-unit" if matrix.strata is None else "one-unit-strata")
 
 
-def sharing_resamples(matrix: M, settings: Settings) -> M:
-    """Return the matrix with scores in resamples that all tests of it share: they are drawn once, at their first use.
+def share_resamples(matrix: M, settings: Settings) -> M:
+    """Return the matrix with scores in resamples that all tests of it share, drawn once at their first use.
 
     Args:
         matrix: By item or by unit.
-        settings: The number of resamples, their seed, and who draws them with how much memory.
+        settings: Number of resamples, seed, workers and memory.
     """
-    shared = Resampled(settings.resamples, settings.seed, partial(_drawn, matrix, settings))
+    shared = Resampled(settings.resamples, settings.seed, partial(_draw_scores, matrix, settings))
     return replace(matrix, resampled=shared)
 
 
-def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
+def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
     """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
 
-    They are those that tests of the matrix share, where these are as many and of the same seed. They are in a temporary
-    file where they would take more than half of the memory.
+    Shared scores of the matrix are returned if they have the same number and seed. Scores are in a temporary file if
+    they need more than half of the memory.
     """
     if matrix.resampled is not None and shares_resamples(matrix, settings):
         return matrix.resampled.scores
-    return _drawn(matrix, settings)
+    return _draw_scores(matrix, settings)
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
-    """Whether all tests of the matrix share scores in so many resamples by this seed."""
+    """Return whether all tests of the matrix share scores in this number of resamples with this seed."""
     shared = matrix.resampled
     return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
 
 
-def _drawn(matrix: Matrix, settings: Settings) -> Floats:
+def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
     matrix = matrix.by_unit
     if matrix.runs is not None:
-        blocks = crossed_scores(matrix, settings)
+        blocks = score_crossed_resamples(matrix, settings)
     elif isinstance(matrix, PairMatrix):
-        blocks = resampled_correlations(matrix, settings)
+        blocks = resample_correlations(matrix, settings)
     else:
-        blocks = resampled_sums(matrix.statistics, settings, additive(matrix).score, matrix.strata)
+        blocks = sum_resamples(matrix.statistics, settings, additive(matrix).score, matrix.strata)
     scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
-        scores[:, at:at + BLOCK] = block.T  # a system's scores lie together
+        scores[:, at:at + BLOCK] = block.T  # the scores of a system are contiguous
     return scores.T
 
 
 def percentiles(resampled: Floats, confidence: float) -> Floats:
-    """Intervals of scores, [systems, 2], from resampled ones, [resamples, systems]; nan where many are undefined."""
+    """Return intervals of scores, [systems, 2], from [resamples, systems]; nan if many are undefined."""
     outside = (1 - confidence) / 2
     intervals = np.full((resampled.shape[1], 2), np.nan)
     for n, column in enumerate(resampled.T):
@@ -96,9 +96,9 @@ LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Say why random runs cannot be tested, or None where they can; each system needs two or more.
+    """Return why random runs cannot be tested, or None if they can; each system needs two or more.
 
-    A `studentized` test takes none, and needs a quotient where runs are fixed.
+    A `studentized` test refuses random runs, and needs a quotient if runs are fixed.
     """
     if studentized and matrix.quotient is None:
         return Message("studentized-needs-quotient")
@@ -113,42 +113,43 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None
 
 
 def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Say why random runs cannot be drawn, or None where they can; each system needs `LEAST_DRAWN` or more."""
+    """Return why random runs cannot be drawn, or None if they can; each system needs `LEAST_DRAWN` or more."""
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
     return Message("few-runs", {"systems": few, "least": LEAST_DRAWN}) if few else None
 
 
-def relabelled(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs by relabelling whole runs, with as many for each system as it has; exact where all ways are tried.
+def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
+    """Test pairs by relabelling whole runs, with as many for each system as it has; exact if all ways are tried.
 
     If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
     are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
     observed one, or undefined, count as extreme.
     """
     counts = {o.pair: 0 for o in pairs}
-    for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
-        counters = [(o.pair, _counter(o, settings)) for o in group]
-        for labels in _labellings(*sizes, settings):
+    for sizes, group in groupby(sorted(pairs, key=_count_runs), key=_count_runs):
+        counters = [(o.pair, _make_counter(o, settings)) for o in group]
+        for labels in _list_labellings(*sizes, settings):
             for pair, count in counters:
                 counts[pair] += count(labels)
-    return Tails.of([_tail(counts[o.pair], *_sizes(o), settings) for o in pairs])
+    tails = []
+    for o in pairs:
+        m_a, m_b = _count_runs(o)
+        labellings = math.comb(m_a + m_b, m_a)
+        if labellings <= LABELLED:
+            p = counts[o.pair] / labellings
+            tail = Tail(math.log(p), "exact", p=p)
+            least = (2 if settings.alternative == "two-sided" and m_a == m_b else 1) / labellings
+        else:
+            tail = monte_carlo_tail(counts[o.pair], settings.resamples)
+            least = 1 / (settings.resamples + 1)
+        tails.append(replace(tail, messages=Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
+    return Tails.of(tails)
 
 
-def _tail(extremes: int, m_a: int, m_b: int, settings: Settings) -> Tail:
-    """The tail of so many extreme labellings; its message has the smallest possible p-value."""
-    labellings = math.comb(m_a + m_b, m_a)
-    same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1  # which can change sides as a whole
-    least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
-    messages = Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)
-    if labellings > LABELLED:
-        return replace(monte_carlo_tail(extremes, settings.resamples), messages=messages)
-    return Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, messages=messages)
-
-
-def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
-    """Counts the labellings of a pair's runs with a difference at least as extreme as the observed one."""
+def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
+    """Return a counter of labellings of a pair's runs that are at least as extreme as the observed one."""
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
     sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
@@ -159,16 +160,16 @@ def _counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
     def differences(labels: Floats) -> Floats:
         return matrix.difference(scores(labels), scores(1 - labels))
 
-    given = np.repeat((1.0, 0.0), _sizes(o))[None]
+    given = np.repeat((1.0, 0.0), _count_runs(o))[None]
     slack = ROUNDING * float(np.nanmax(np.abs(scores(np.concatenate([given, 1 - given])))))
     bar, alternative = extremity(differences(given), settings.alternative) - slack, settings.alternative
     return lambda labels: int(count_reaching(bar, alternative, differences(labels)))
 
 
-def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
+def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
 
-    Units are drawn jointly for all runs of all systems (`draws.resampled_sums`), and runs for each system apart. Of m
+    Units are drawn jointly for all runs of all systems (`draws.sum_resamples`), and runs for each system apart. Of m
     runs m - 1 are drawn, which makes the variance of their mean unbiased (Rao and Wu 1988); m draws of 3 runs would
     make it a third too small. The interaction of runs and units counts more than once (Owen 2007), so the test is
     conservative where runs differ by units rather than as a whole.
@@ -185,14 +186,14 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
         Scores [draws, systems], a block at a time.
     """
     assert matrix.runs is not None
-    contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
+    contents = [int(digest_array(_remove_divisor(runs)).partition(":")[2][:16], 16) for runs in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
-    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
+    drawn = sum_resamples(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
     shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
     observed = [of_system.sum(axis=0).mean(axis=0) / shared for of_system in matrix.runs]
     n, strata = matrix.n_units, 1 if matrix.unit_strata is None else len(np.unique(matrix.unit_strata))
     for (block, draws), sums in zip(blocks(settings.resamples), drawn, strict=True):
-        of_units = _stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
+        of_units = _draw_stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
         of_units *= math.sqrt(n / (n - strata))  # a resample of n units shows (n - 1) / n of their variance
         averages = []
         for content, given, of_runs in zip(contents, observed, np.split(sums / shared, ends, axis=1), strict=True):
@@ -201,24 +202,25 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
             taken = rng.integers(0, m, (draws, m - 1))
             counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
             moved = np.einsum("dr,drc->dc", counts / (m - 1) - 1 / m, of_runs)
-            averages.append(given + of_units * (of_runs.mean(axis=1) - given) + _stretch(rng, m - 1, draws) * moved)
+            moved_by_units = of_units * (of_runs.mean(axis=1) - given)
+            averages.append(given + moved_by_units + _draw_stretch(rng, m - 1, draws) * moved)
         yield additive(matrix).score(np.stack(averages, axis=1))
 
 
-def _stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """What makes normal draws those of Student's distribution with so many degrees of freedom, [draws, 1]."""
+def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
+    """Return factors that turn normal draws into draws of Student's distribution, [draws, 1]."""
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
-def scores_without_runs(matrix: Matrix) -> Iterator[Floats]:
-    """Score every system without each of its runs in turn, [runs] each; nothing where runs are fixed."""
+def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
+    """Score every system without each of its runs in turn, [runs] each; yields nothing if runs are fixed."""
     for of_system in matrix.runs or ():
         sums = of_system.sum(axis=0)
         yield additive(matrix).score(_average(matrix, sums.sum(axis=0) - sums, len(sums) - 1))
 
 
-def _plain(runs: Floats) -> Floats:
-    """The runs of a system [units, runs, columns]; columns are divided by their divisor, which other systems change."""
+def _remove_divisor(runs: Floats) -> Floats:
+    """Divide the columns of a system's runs [units, runs, columns] by their divisor, which other systems change."""
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
@@ -226,18 +228,18 @@ def _plain(runs: Floats) -> Floats:
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
-    """The average over `n` runs; for a quotient the total, which has the same score and is whole."""
+    """Return the average over `n` runs; for a quotient the total, which has the same score and is whole."""
     return totals if matrix.quotient is not None else totals / n
 
 
-def _sizes(o: Observed) -> tuple[int, int]:
+def _count_runs(o: Observed) -> tuple[int, int]:
     assert o.matrix.runs is not None
     a, b = (o.matrix.runs[system].shape[1] for system in o.pair)
     return a, b
 
 
-def _labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
-    """Labellings of runs, some at a time, [labellings, m_a + m_b]: 1 for A, 0 for B."""
+def _list_labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
+    """Yield blocks of labellings of runs, [labellings, m_a + m_b]: 1 for A, 0 for B."""
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)
         while some := list(islice(every, BLOCK)):

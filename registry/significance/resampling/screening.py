@@ -25,7 +25,7 @@ from registry.parallel.processes import processes
 from registry.parallel.scratch_files import room, scratch
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Matrix, are_whole
-from registry.significance.resampling.draws import BLOCK, swapped_sums
+from registry.significance.resampling.draws import BLOCK, sum_swaps
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
@@ -39,15 +39,15 @@ _BIN_BITS = 11  # of the number of bins that these are counted in, at most
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What to find out about rounded differences, which are counted in steps.
+    """Bars and ranks of rounded differences, in steps.
 
     Attributes:
-        pairs: The system whose scores are taken and the one whose scores are subtracted, [pairs, 2].
-        absolute: Whether the size of a difference counts, whatever its sign.
+        pairs: The system with the minuend and the one with the subtrahend, [pairs, 2].
+        absolute: True if differences count without their sign.
         low, high: A difference below `low` is not extreme, one above `high` is, others are doubtful, [pairs].
         still: Differences up to this may be 0, [pairs].
-        near: The largest rounding error of the value of a rank, [pairs].
-        rank: Rank, from the largest, of the value that is wanted; 0: none.
+        near: Largest rounding error of the value of a rank, [pairs].
+        rank: Requested rank, from the largest value; 0: none.
     """
 
     pairs: Ints
@@ -67,7 +67,7 @@ class Question:
 
 
 class Some(NamedTuple):
-    """Some resamples of each pair: the `places` of all pairs, one after the other, and how many each pair has."""
+    """Some resamples of each pair: the `places` of all pairs in a row, and the number of each pair."""
 
     places: Places
     sizes: Ints
@@ -79,12 +79,12 @@ class Some(NamedTuple):
 
 
 class Screened(NamedTuple):
-    """What rounded differences show of some pairs.
+    """Counts of rounded differences of some pairs.
 
     Attributes:
-        resolved: Whether they suffice, [pairs]; where not, the rest is empty.
-        extremes: How many differences are surely extreme, [pairs].
-        doubtful: The resamples that may be extreme.
+        resolved: Flags the pairs for which rounded differences suffice, [pairs]; the rest is empty for others.
+        extremes: Numbers of differences that are surely extreme, [pairs].
+        doubtful: Resamples that may be extreme.
         ranked: Resamples, one of which has the value of the rank.
         place: Its place among them by value, counted from the end, [pairs].
     """
@@ -96,36 +96,36 @@ class Screened(NamedTuple):
     place: Ints
 
 
-def screened(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
-    """Screen the pairs of a question part by part, by other processes where there is enough to do.
+def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
+    """Screen the pairs of a question part by part, by other processes if there is enough to do.
 
     Args:
         rounded: Scores in steps, [systems, resamples]; differences of two must fit into 16 bits.
-        question: What to find out.
-        execution: Whether there may be other processes, and how many.
+        question: Pairs and bars.
+        execution: Permission and number of other processes.
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
     differences = len(question.pairs) * rounded.shape[1]
     many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
     done = "parts of the pairs to look at"
-    if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
+    if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot inherit a file without a name
         alone = (_answer(rounded, part, differences) for part in parts)
         yield from with_progress(alone, len(parts), done, execution.progress)
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
-        _shared(memory, rounded.shape)[:] = rounded
+        _view_memory(memory, rounded.shape)[:] = rounded
         with processes(workers, _begin, memory, rounded.shape, differences / workers) as pool:
             answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
             yield from with_progress(answers, len(parts), done, execution.progress)
 
 
-_given: list[tuple[Shorts, float]] = []  # what a screening process is given at its start: scores, and how much to do
+_given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a screening process gets at its start
 
 
 def _begin(memory: Arena, shape: tuple[int, int], many: float) -> None:
-    _given[:] = [(_shared(memory, shape), many)]
+    _given[:] = [(_view_memory(memory, shape), many)]
 
 
 def _work(part: Question) -> Screened:
@@ -133,7 +133,7 @@ def _work(part: Question) -> Screened:
     return _answer(rounded, part, many)
 
 
-def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
+def _view_memory(memory: Arena, shape: tuple[int, int]) -> Shorts:
     return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
@@ -157,24 +157,24 @@ class _Workspace:
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int,
                near: int) -> tuple[int, Places, Places, int] | None:
-        """One pair of `Screened`: its extremes, doubtful and ranked ones, and place; None where it is not resolved."""
+        """Return extremes, doubtful, ranked and place of one pair, as in `Screened`; None if it is not resolved."""
         largest = self.loops.distances(a, b, self.absolute, self.values)
         if largest <= still:
             return None
         doubt = low, high
-        window = self._window(largest, near) if self.rank else doubt
+        window = self._bound_rank(largest, near) if self.rank else doubt
         extremes, above, n = self.loops.between(self.values, doubt, window, self.places)
         places = self.places[:n].copy()
         if not self.rank:
             return extremes, places, places[:0], 0
         values = self.values.take(places)
-        ranked = self._of_rank(near, window, above, places, values)
+        ranked = self._find_rank(near, window, above, places, values)
         return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
-    def _window(self, largest: int, near: int) -> Window:
-        """Bound the value of the rank by the values of a sample, the first resamples; in one of 10,000 it lies outside.
+    def _bound_rank(self, largest: int, near: int) -> Window:
+        """Bound the value of the rank by the values of a sample, the first resamples; 1 of 10,000 is outside.
 
-        How many of all resamples are above a value near to it tells how far from that the rank is.
+        The number of all resamples above a nearby value gives the distance of the rank from it.
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
         least = 0 if self.absolute else -largest  # what is less is counted as this
@@ -183,7 +183,7 @@ class _Workspace:
         share = len(sample) / len(self.values)
 
         def from_(rank: float) -> int:
-            """Where the last bin begins from which on there are at least so many values of the sample."""
+            """Return the start of the last bin from which on there are at least `rank` values of the sample."""
             return least + (max(0, len(above) - 1 - int(above.searchsorted(math.ceil(rank)))) << bits)
 
         middle = from_(share * self.rank)
@@ -194,12 +194,12 @@ class _Workspace:
         high = from_(fewest) + (1 << bits) - 1 if fewest > 0 else MOST
         return max(low - near, LEAST) if low > least else LEAST, min(high + near, MOST)
 
-    def _of_rank(self, near: int, window: Window, above: int, places: Places,
+    def _find_rank(self, near: int, window: Window, above: int, places: Places,
                  values: Shorts) -> tuple[Places, int] | None:
-        """The resamples that may have the value of the rank, and its place among them by value, from the end.
+        """Return the resamples that may have the value of the rank, and its place among them by value, from the end.
 
-        Its exact value is within `near` of its rounded one. None where that may lie outside of the window, of which all
-        values are given, among others; so many of all are `above` it.
+        Its exact value is within `near` of its rounded one. None if that may be outside of the window. The values
+        include all in the window; `above` is the number of resamples above it.
         """
         low, high = window
         rank = self.rank - above + int(np.count_nonzero(values > high))
@@ -221,13 +221,13 @@ _SORTED = 64  # pairs that are sorted
 
 @dataclass(frozen=True, slots=True)
 class Recentred:
-    """The recentred differences of one pair.
+    """Recentred differences of one pair.
 
     Attributes:
-        extremes: How many are at least as extreme as the observed difference; undefined ones count.
-        reach: The `rank`-th largest extremity, where undefined ones count as infinite; infinite for rank 0.
-        undefined: How many are undefined.
-        moves: Whether they differ between resamples.
+        extremes: Number of differences at least as extreme as the observed one; undefined ones count.
+        reach: The `rank`-th largest extremity, with infinity for undefined ones; infinite for rank 0.
+        undefined: Number of undefined differences.
+        moves: True if they differ between resamples.
     """
 
     extremes: int
@@ -242,10 +242,10 @@ def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative
 
     Args:
         pairs: The pairs.
-        scores: Of every system in the resamples, [systems, resamples].
+        scores: Scores in the resamples, [systems, resamples].
         rounded: Memory for rounded scores, of the same shape.
-        alternative: What counts as extreme.
-        rank: Rank of the extremity that is wanted, from the largest.
+        alternative: The alternative, which defines extreme differences.
+        rank: Rank of the requested extremity, from the largest.
         execution: Threads and processes.
     """
     steps = Steps.of(scores, pairs.matrix.observed, rounded)
@@ -254,16 +254,16 @@ def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative
     if fit:
         differences = _Differences(pairs[np.array(fit)], scores, alternative)
         at = 0
-        for found in screened(rounded, differences.question(steps, rank), execution):
+        for found in screen_pairs(rounded, differences.question(steps, rank), execution):
             part = slice(at, at + len(found.resolved))
             ours = itertools.compress(fit[part], found.resolved)
-            resolved |= zip(ours, differences.settled(found, part, rank), strict=True)
+            resolved |= zip(ours, differences.settle(found, part, rank), strict=True)
             at = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[at:at + _SORTED] for at in range(0, len(rest), _SORTED)]
-    sorted_ = execution.here.map(lambda group: [_sorted(pairs[n], scores, alternative, rank) for n in group], groups,
-                                 "groups of pairs to sort")
-    for group, of_group in zip(groups, sorted_, strict=True):
+    results = execution.here.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
+                                 groups, "groups of pairs to sort")
+    for group, of_group in zip(groups, results, strict=True):
         resolved |= zip(group, of_group, strict=True)
     return [resolved[n] for n in range(len(pairs))]
 
@@ -277,19 +277,19 @@ def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> 
     return Recentred(extremes, float(in_order[-rank]) if rank else math.inf, int(undefined.sum()), moves)
 
 
-def _sorted(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
+def _sort_pair(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
     moved = o.matrix.difference(*(scores[system] for system in o.pair)) - o.difference
     return by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The rounding of scores in resamples: their distances from the observed ones in whole steps.
+    """Rounding of scores in resamples: their distances from the observed ones in whole steps.
 
     Attributes:
-        size: The size of a step, the same for all systems.
-        fit: Which systems can be rounded, [systems]: not those with undefined or very distant scores.
-        error: The largest error of a distance in float64, [systems].
+        size: Size of a step, the same for all systems.
+        fit: Flags the systems that can be rounded, without undefined or very distant scores, [systems].
+        error: Largest error of a distance in float64, [systems].
     """
 
     size: float
@@ -304,7 +304,7 @@ class Steps:
         finite = np.isfinite(largest)
         fit = finite & (largest <= _FAR * np.median(largest[finite]) if finite.any() else finite)
         size = float(largest[fit].max(initial=0)) / STEPS or 1.0
-        apart = np.empty(scores.shape[1])  # memory that is not asked for anew
+        apart = np.empty(scores.shape[1])  # reused memory
         for n in np.flatnonzero(fit):
             np.subtract(scores[n], observed[n], out=apart)
             np.divide(apart, size, out=apart)
@@ -313,7 +313,7 @@ class Steps:
 
 
 class _Differences:
-    """The differences of some pairs: rounded, and in float64 where that does not suffice."""
+    """Differences of some pairs: rounded, and in float64 if that does not suffice."""
 
     def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
         self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
@@ -322,16 +322,17 @@ class _Differences:
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
     def question(self, steps: Steps, rank: int) -> Question:
-        """What to find out in steps; each score is rounded by up to half a step."""
+        """Return the bars in steps; each score is rounded by up to half a step."""
         slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
                  + _ERROR * np.abs(self.observed))
         turned = (self.alternative == "less") != self.matrix.lower_is_better
-        return Question(
-            np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1), self.alternative == "two-sided",
-            _whole((self.bars - slack) // steps.size), _whole(-((-self.bars - slack) // steps.size)),
-            _whole((self.tolerances + slack) // steps.size), _whole(np.ceil(2 * slack / steps.size)), rank)
+        low, high, still, near = (np.clip(bound, LEAST, MOST).astype(np.int64) for bound in (
+            (self.bars - slack) // steps.size, -((-self.bars - slack) // steps.size),
+            (self.tolerances + slack) // steps.size, np.ceil(2 * slack / steps.size)))
+        return Question(np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1),
+                        self.alternative == "two-sided", low, high, still, near, rank)
 
-    def settled(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
+    def settle(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
         """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
         pair, values = self._exact(found.doubtful, part)
         extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.resolved))
@@ -346,19 +347,16 @@ class _Differences:
         return list(map(Recentred, extremes[found.resolved].tolist(), reach[found.resolved].tolist()))
 
     def _exact(self, some: Some, part: slice) -> tuple[Ints, Floats]:
-        """The pair, counted within the part, and the exact extremity of some resamples."""
+        """Return the pair, counted within the part, and the exact extremity of some resamples."""
         pair = np.repeat(np.arange(len(some.sizes)), some.sizes)
         a, b = (self.scores[systems[part][pair], some.places] for systems in (self.a, self.b))
         return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
 
 
-def _whole(steps: Floats) -> Ints:
-    """Whole steps, limited to 16 bits."""
-    return np.clip(steps, LEAST, MOST).astype(np.int64)
 
 
 def only_numerators_move(matrix: Matrix) -> bool:
-    """Whether the score is a quotient with the same denominators for all systems, of sums that are exact."""
+    """Return whether the score is a quotient with the same denominators for all systems, of exact sums."""
     if matrix.quotient is None:
         return False
     over, under = matrix.parts
@@ -367,8 +365,17 @@ def only_numerators_move(matrix: Matrix) -> bool:
 
 
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
-    """Count, for each pair, the random swaps with a difference at least as extreme as the observed one."""
-    moved = _moved(pairs.matrix, settings)
+    """Count, for each pair, the random swaps with a difference at least as extreme as the observed one, [pairs].
+
+    With z the sum of a system's numerators in the swapped units less that in the others, the difference after a swap is
+    that of the two systems' z over the sum of the denominators. So draws of all pairs are differences of one number for
+    each system, as in the bootstrap.
+    """
+    over = pairs.matrix.parts[0]
+    moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
+    sums = sum_swaps(over[:, :, None], settings, np.asarray)
+    for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
+        moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
     rounded = room(moved.shape, settings.execution.memory // 4, np.int16)
     for n, of_system in enumerate(moved):
@@ -383,7 +390,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
         np.floor(bars / size - slack), np.ceil(bars / size + slack)))
     always = np.full(len(pairs), LEAST - 1)
     counts, at = [], 0
-    for found in screened(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
+    for found in screen_pairs(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
         n = len(found.extremes)
         pair = at + np.repeat(np.arange(n), found.doubtful.sizes)
         first, second = (moved[systems[pair, side], found.doubtful.places] for side in (0, 1))
@@ -391,14 +398,3 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
         counts.append(found.extremes + np.bincount(pair[reached] - at, minlength=n))
         at += n
     return np.concatenate(counts)
-
-
-def _moved(matrix: Matrix, settings: Settings) -> Floats:
-    """The z of all systems in all draws, [systems, draws]."""
-    over = matrix.parts[0]
-    moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
-    totals = over.sum(axis=0)[:, None]
-    found = swapped_sums(over[:, :, None], settings, np.asarray)
-    for at, block in zip(range(0, settings.resamples, BLOCK), found, strict=True):
-        moved[:, at:at + BLOCK] = 2 * block[:, :, 0].T - totals
-    return moved

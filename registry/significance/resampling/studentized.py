@@ -23,7 +23,7 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
-from registry.significance.resampling.draws import resampled_sums, swapped_sums
+from registry.significance.resampling.draws import sum_resamples, sum_swaps
 from registry.significance.resampling.exceedances import reaches
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
@@ -33,14 +33,14 @@ _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (
 
 @dataclass(frozen=True, eq=False)
 class Studentized:
-    """The studentized differences of pairs of one matrix whose score is a quotient.
+    """Studentized differences of pairs of one matrix whose score is a quotient.
 
     Attributes:
-        columns: The columns that are summed, [units, systems * 5 + pairs * 4].
+        columns: Columns that are summed, [units, systems * 5 + pairs * 4].
         totals: Their sums over all units.
-        a, b: The systems of each pair.
-        scale: The factor from a quotient of sums to the score; negative where lower scores are better.
-        alternative: What counts as extreme.
+        a, b: Systems of each pair.
+        scale: Factor from a quotient of sums to the score; negative if lower scores are better.
+        alternative: The alternative, which defines extreme differences.
     """
 
     columns: Floats
@@ -62,16 +62,16 @@ class Studentized:
         return cls(columns, columns.sum(axis=0), a, b, scale, alternative)
 
     def observed(self) -> tuple[Floats, Floats]:
-        """The difference of each pair and its standard error, [pairs] each."""
+        """Return the difference of each pair and its standard error, [pairs] each."""
         return self.resampled(self.totals)
 
     def resampled(self, sums: Floats) -> tuple[Floats, Floats]:
-        """The difference of each pair and its standard error, [..., pairs] each, from sums [..., columns]."""
+        """Return the difference of each pair and its standard error, [..., pairs] each, from sums [..., columns]."""
         own, cross = self._parts(sums)
         return self._difference_and_error(own[..., self.a, :], own[..., self.b, :], cross)
 
     def swapped(self, sums: Floats) -> Floats:
-        """The extremity of the statistic, [..., pairs], after units with these sums are swapped."""
+        """Return the extremity of the statistic, [..., pairs], after a swap of units with these sums."""
         own, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
         moved = own[..., self.b, :] - own[..., self.a, :]
@@ -82,12 +82,12 @@ class Studentized:
                                                           crossed + turned))
 
     def extremity(self, difference: Floats, error: Floats) -> Floats:
-        """The extremity of differences in units of their errors; 0 / 0 is 0, and infinite where only the error is 0."""
+        """Return the extremity of differences over their errors; 0 / 0 is 0, and infinite if only the error is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
 
     def bars(self) -> Floats:
-        """The extremity that a draw must reach to be as extreme as the observed one, [pairs]."""
+        """Return the extremity of draws that are as extreme as the observed one, [pairs]."""
         bars = self.extremity(*self.observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
 
@@ -109,33 +109,32 @@ class Studentized:
 
 def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
-    for group in _groups(pairs, settings):
+    for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
-        counter = partial(_extremes, studentized, studentized.bars())
-        counts = reduce(np.add, swapped_sums(studentized.columns[:, None, :], settings, counter))
-        yield from (int(n) for n in counts)
+        counter = partial(_count_extremes, studentized, studentized.bars())
+        yield from reduce(np.add, sum_swaps(studentized.columns[:, None, :], settings, counter)).tolist()
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
-    """Count them among given swaps [swaps, discordant units] of one pair."""
+    """Count the extreme ones of given swaps [swaps, discordant units] of one pair."""
     one = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
     sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
-    return int(_extremes(one, one.bars(), sums[:, None, :])[0])
+    return int(_count_extremes(one, one.bars(), sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
     """Resample the recentred statistics of pairs.
 
     Yields:
-        For each pair (d* - d) / error*, [resamples], nan where undefined; the observed difference d; and its error.
+        For each pair (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its error.
     """
-    for group in _groups(pairs, settings):
+    for group in _group_pairs(pairs, settings):
         one = Studentized.of(group, settings.alternative)
         differences, errors = one.observed()
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         found = np.empty((len(group), settings.resamples))
         at = 0
-        for of_draws in resampled_sums(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
+        for of_draws in sum_resamples(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
             difference, error = (of[:, 0] for of in of_draws)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
@@ -144,13 +143,13 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         yield from zip(found, differences.tolist(), errors.tolist(), strict=True)
 
 
-def _extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
+def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
     """Count the swaps with sums [swaps, 1, columns] that reach the bars, [pairs]."""
     return np.asarray(np.count_nonzero(reaches(studentized.swapped(sums[:, 0]), bars), axis=0))
 
 
-def _groups(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
-    """Groups of pairs whose columns and draws fit into the memory."""
+def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
+    """Yield groups of pairs whose columns and draws fit into the memory."""
     each = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     some = max(1, settings.execution.memory // (2 * each))
     for at in range(0, len(pairs), some):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from registry.boards.load import declared_leaderboards
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.settings import declared_request
-from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log import Journal

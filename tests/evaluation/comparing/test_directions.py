@@ -10,7 +10,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.manifest import Significance
 from registry.provenance import parse_signature
-from registry.reports.methods import methods
+from registry.reports.papers import methods
 from registry.significance import TESTS, Settings
 from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
 from registry.store.catalog import Member

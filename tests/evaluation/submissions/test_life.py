@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from registry.boards.load import declared_leaderboards
 from registry.errors import ManifestError
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.settings import declared_request
@@ -13,7 +14,6 @@ from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.scoring.score import score
 from registry.evaluation.submissions.amend import amend, chosen
 from registry.evaluation.submissions.rules import check_limits, lateness
-from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import read_manifest
 from registry.parallel.execution import Execution
 from registry.store import catalog

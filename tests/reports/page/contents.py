@@ -3,14 +3,21 @@
 from dataclasses import replace
 from datetime import datetime
 
-from registry.leaderboards.details.bests import History, NewBest
-from registry.leaderboards.details.confusions import Cell, Confusions
-from registry.leaderboards.details.load import Details
-from registry.leaderboards.details.regions import PairRegions, Regions
-from registry.leaderboards.details.systems import Runs, Version
-from registry.leaderboards.details.telling import Telling, TellingItem
-from registry.leaderboards.items import ItemView, Known, SystemOutput
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
+from registry.boards.details import (
+    Cell,
+    Confusions,
+    Details,
+    History,
+    NewBest,
+    PairRegions,
+    Regions,
+    Runs,
+    Telling,
+    TellingItem,
+    Version,
+)
+from registry.boards.items import ItemView, Known, SystemOutput
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
 from tests.reports.boards import leaderboard
 

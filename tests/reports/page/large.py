@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from registry.leaderboards.decisions import Decisions
+from registry.boards.leaderboard import Decisions
 from tests.reports.boards import leaderboard
 
 N = 210  # systems, of 21,945 pairs

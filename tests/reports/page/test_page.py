@@ -11,11 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from registry.reports.methods import methods
 from registry.reports.page import card, page, site_index
-from registry.reports.page.data.about import systems_data
-from registry.reports.page.data.columns import embedded
+from registry.reports.page.data import embedded, systems_data
 from registry.reports.page.html import page_data
+from registry.reports.papers import methods
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, speaking, translations

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from registry.files import replace_files
 from registry.reports.page import page, pair_file, pair_files
-from registry.reports.page.data.pairs import packed_decimals, packed_p_values
+from registry.reports.page.data import packed_decimals, packed_p_values
 from registry.reports.page.html import page_data
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents

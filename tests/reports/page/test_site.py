@@ -6,16 +6,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from registry.boards.details import NewBest
+from registry.boards.site import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn, first_board, overview
+from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.leaderboards.details.bests import NewBest
-from registry.leaderboards.site.across import first_board, overview
-from registry.leaderboards.site.changes import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn
-from registry.leaderboards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
-from registry.reports.page import card, feed, site_index
-from registry.reports.page.data import site
-from registry.reports.page.data.site import board_link, searched, task_entry
-from registry.reports.page.data.skyline import skyline
+from registry.reports.page import card, feed, site, site_index
+from registry.reports.page.site import board_link, searched, skyline, task_entry
 from tests.reports.boards import HOSTILE, leaderboard
 from tests.reports.page.accessibility import violations
 from tests.reports.page.contents import contents, speaking

@@ -9,9 +9,9 @@ from scipy import stats
 
 from registry.significance import Bootstrap, Settings
 from registry.significance import correlations as correlated
-from registry.significance.correlations import SPEARMAN, resampled_correlations
+from registry.significance.correlations import SPEARMAN, resample_correlations
 from registry.significance.resampling import draws
-from registry.significance.resampling.scores import sharing_resamples
+from registry.significance.resampling.scores import share_resamples
 from tests.significance.pair_matrices import coefficients, noisy, pair_matrix, reference
 
 
@@ -24,10 +24,10 @@ def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
     of_units = None if strata is None else np.arange(clusters or 40) % strata
     of_items = of_units if units is None or of_units is None else of_units[units]
     m = pair_matrix(x, y, coefficient, units=units, strata=of_items)
-    sums = draws.resampled_sums(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s, of_units)
+    sums = draws.sum_resamples(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s, of_units)
     counts = np.concatenate(list(sums))[:, 0].astype(int)
     counts = counts if units is None else counts[:, units]
-    found = np.concatenate(list(resampled_correlations(m, Settings(resamples=300, seed=7))))
+    found = np.concatenate(list(resample_correlations(m, Settings(resamples=300, seed=7))))
     assert found.shape == (300, 3)
     for n in (0, 255, 256, 299):
         expected = [reference(coefficient, np.repeat(column, counts[n]), np.repeat(y, counts[n])) for column in x.T]
@@ -37,19 +37,19 @@ def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
 def test_the_bootstrap_has_the_standard_error_of_theory():
     """Of r in normal samples, (1 - r^2) / sqrt(n); of rho without correlation, 1 / sqrt(n - 1)."""
     x, y = noisy(7, n=1000, worst=1.0)
-    scores = np.concatenate(list(resampled_correlations(pair_matrix(x, y), Settings(resamples=4000, seed=1))))
+    scores = np.concatenate(list(resample_correlations(pair_matrix(x, y), Settings(resamples=4000, seed=1))))
     r = pair_matrix(x, y).scores()
     np.testing.assert_allclose(scores.std(axis=0), (1 - r**2) / math.sqrt(1000), rtol=0.1)
     nothing = pair_matrix(np.random.default_rng(1).normal(size=(1000, 1)), y, SPEARMAN)
-    scores = np.concatenate(list(resampled_correlations(nothing, Settings(resamples=4000, seed=1))))
+    scores = np.concatenate(list(resample_correlations(nothing, Settings(resamples=4000, seed=1))))
     assert scores.std() == pytest.approx(1 / math.sqrt(999), rel=0.1)
 
 
 def test_shared_resamples_are_not_sent_with_the_work():
     """They are large, and what draws them need not be picklable."""
     execution = mock.Mock()
-    m = sharing_resamples(pair_matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
-    correlated.swapped_differences(m, [(0, 1)], Settings(resamples=100, execution=execution), np.abs)
+    m = share_resamples(pair_matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
+    correlated.swap_differences(m, [(0, 1)], Settings(resamples=100, execution=execution), np.abs)
     assert execution.map.call_args.args[0].args[0].resampled is None
 
 
@@ -57,7 +57,7 @@ def test_shared_resamples_are_not_sent_with_the_work():
 def test_bootstrap_intervals(coefficient):
     """Of all kinds: about d +- 1.96 of the resamples' deviation for many items, and dual to the test."""
     m = pair_matrix(*noisy(13, n=400, worst=0.7), coefficient)
-    scores = np.concatenate(list(resampled_correlations(m, Settings(resamples=2000))))
+    scores = np.concatenate(list(resample_correlations(m, Settings(resamples=2000))))
     deviation = (scores[:, 0] - scores[:, 1]).std()
     for interval in ("dual", "percentile", "basic", "bca"):
         found = Bootstrap().run(m, [(0, 1)], Settings(resamples=2000, interval=interval))[0]

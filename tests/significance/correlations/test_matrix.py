@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance import correlations as correlated
-from registry.significance.correlations import COEFFICIENTS, SPEARMAN, resampled_correlations
+from registry.significance.correlations import COEFFICIENTS, SPEARMAN, resample_correlations
 from registry.significance.effects import measure_design_effect
 from registry.significance.multiple import adjust_min_p, draw_differences
 from registry.significance.pairwise import permutation
@@ -30,7 +30,7 @@ def run(m, pair=(0, 1), **options):
 
 def swapped(m, taken):
     """The differences of systems 0 and 1 by hand, for units that are `taken` [draws, units]."""
-    a, b = m.standardized((0, 1))
+    a, b = m.standardize((0, 1))
     items = taken if m.units is None else taken[:, m.units]
     known = {}  # what one system has after a swap the other has after its opposite
 
@@ -82,13 +82,13 @@ def test_swaps_are_those_of_other_metrics(coefficient, clusters):
     x, y = noisy(5, n=40)
     units = None if clusters is None else np.arange(40) % clusters
     m = pair_matrix(x, y, coefficient, units=units)
-    sums = draws.swapped_sums(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s)
+    sums = draws.sum_swaps(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s)
     taken = np.concatenate(list(sums))[:, 0].astype(int)
     expected = swapped(m, taken)
     found = run(m, resamples=300, seed=7)
     extremes = np.count_nonzero(np.abs(expected) >= abs(found.difference) - 1e-10)
     assert found.p_value == (extremes + 1) / 301
-    drawn = correlated.swapped_differences(m, [(0, 1)], Settings(resamples=300, seed=7), lambda d: d)
+    drawn = correlated.swap_differences(m, [(0, 1)], Settings(resamples=300, seed=7), lambda d: d)
     np.testing.assert_allclose(np.concatenate(list(drawn))[:, 0], expected, atol=1e-12)
 
 
@@ -164,7 +164,7 @@ def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
     def everything(m, pairs, workers):
         options = Settings(resamples=700, execution=Execution(workers=workers))
         found = Permutation().run(m, pairs, options)
-        return repr(list(found)), np.concatenate(list(resampled_correlations(m, options)))
+        return repr(list(found)), np.concatenate(list(resample_correlations(m, options)))
 
     results, scores = everything(m, [(0, 1), (2, 3), (1, 2)], None)
     one, two = everything(some, [(0, 1)], None)

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.distributions import tango_interval, tango_statistic
 from registry.significance.effects import assess_equivalence
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 from tests.significance.effects.observed_effects import observe, of_counts, of_scores, z_by_likelihood
 from tests.significance.matrices import matrix, of_labels
 
@@ -150,7 +150,7 @@ def test_undefined_resamples_are_beyond_either_end():
     a[:7] = [(n, 9) for n in rng.integers(3, 9, 7)]
     o = observe(precision(a, np.stack([rng.integers(0, 4, 40), np.full(40, 4)], axis=1)))
     asked = Settings(resamples=20_000, seed=2)
-    scores = resampled_scores(o.matrix, asked)
+    scores = score_resamples(o.matrix, asked)
     moved = scores[:, 0] - scores[:, 1] - o.difference
     undefined = int(np.isnan(moved).sum())
     assert 2 <= undefined <= 20

@@ -17,8 +17,8 @@ from registry.significance.intervals import (
     Ends,
     Estimates,
     difference_interval,
+    group_by_item,
     influences,
-    over_items,
     proportional_interval,
     refusal,
     standard_errors,
@@ -112,10 +112,10 @@ def test_a_system_that_never_errs():
         low, high = ClosedForm(of_classes(metric, gold, np.stack([gold, (gold + 1) % 3], axis=1))).scores()
         assert (low[0], high[0]) == pytest.approx((1 - range_ * t**2 / (size + t**2), 1), abs=1e-4)
     of = ClosedForm(of_values(MAE(), values[:, ::-1] - values.min()))
-    assert of.n_error_free() == 0
+    assert of.count_error_free() == 0
     of = ClosedForm(of_values(MAE(), 100 - values))
     assert np.isnan(of.scores().low).tolist() == [True, False]
-    assert of.n_error_free() == 1
+    assert of.count_error_free() == 1
 
 
 def test_errors_in_frequent_classes_alone_say_no_more_than_none():
@@ -134,7 +134,7 @@ def test_clusters_count_all_of_their_items():
     rate = np.repeat(rng.choice([0.75, 1], 20), 10)
     predicted = np.where(rng.random(200) < rate, gold, (gold + 1) % 3)[:, None]
     by_item = of_classes(LabelF(), gold, predicted)
-    of = ClosedForm(over_items(replace(by_item, units=np.repeat(np.arange(20), 10))))
+    of = ClosedForm(group_by_item(replace(by_item, units=np.repeat(np.arange(20), 10))))
     score, error = of.matrix.observed, standard_errors(influences(of.matrix))
     trials = score * (1 - score) / error**2
     assert 40 < trials[0] < 200

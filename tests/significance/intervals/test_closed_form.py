@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from registry.significance.correlations import PEARSON, PairMatrix
-from registry.significance.intervals import ClosedForm, over_items, refusal
+from registry.significance.intervals import ClosedForm, group_by_item, refusal
 from tests.significance.matrices import F1, matrix, of_labels, of_scores, uneven
 
 RNG = np.random.default_rng(5)
@@ -16,7 +16,7 @@ A, B = np.array([0, 0, 1]), np.array([1, 2, 2])
 
 
 def intervals(m, **options):
-    return ClosedForm(over_items(m), **options)
+    return ClosedForm(group_by_item(m), **options)
 
 
 def test_right_or_wrong_is_wilson_s_and_bonett_and_price_s():
@@ -106,9 +106,9 @@ def test_units_that_are_few_and_uneven_are_told_of():
     of_one = np.repeat(np.arange(10), [72] + [8] * 9)
     right = (RNG.random((144, 2)) < 0.7).astype(float)
     m = replace(of_labels(right), units=of_one)
-    assert intervals(m).n_even() == pytest.approx(3.6)
-    assert intervals(replace(m, units=np.arange(144) % 10)).n_even() is None  # few, and about equal
-    assert intervals(of_labels(right)).n_even() is None
+    assert intervals(m).count_even_units() == pytest.approx(3.6)
+    assert intervals(replace(m, units=np.arange(144) % 10)).count_even_units() is None  # few, and about equal
+    assert intervals(of_labels(right)).count_even_units() is None
 
 
 def test_where_there_is_none():
@@ -117,8 +117,8 @@ def test_where_there_is_none():
     assert np.isnan(intervals(matrix(statistics)).differences(A[:1], B[:1])).all(), "the systems are one"
     same = intervals(of_scores(np.full((20, 2), 0.5)))
     assert np.isnan(same.scores()).all(), "nothing varies"
-    assert "one unit" in refusal(over_items(matrix(uneven(1, 4, 2), units=np.zeros(4, dtype=int))))
-    assert "bootstrap" in refusal(matrix(uneven(1, 4, 2), strata=np.array([0, 0, 1, 1])))
+    assert refusal(group_by_item(matrix(uneven(1, 4, 2), units=np.zeros(4, dtype=int)))).code == "one-unit"
+    assert refusal(matrix(uneven(1, 4, 2), strata=np.array([0, 0, 1, 1]))).code == "strata-need-resamples"
 
 
 def test_other_systems_change_nothing_of_a_pair():
@@ -134,7 +134,7 @@ def test_other_systems_change_nothing_of_a_pair():
 def test_scores_that_few_of_many_units_move_are_told():
     """Of k equal errors in n units the fourth moments have (k - 1) 2 n / (n - k) degrees of freedom, nearly."""
     def told(of, places, score_range=(0, 1)):
-        return intervals(replace(of_scores(of[:, None].round(places)), score_range=score_range)).n_skewed()
+        return intervals(replace(of_scores(of[:, None].round(places)), score_range=score_range)).count_skewed()
 
     halves = np.zeros(200)
     halves[:2] = 0.4

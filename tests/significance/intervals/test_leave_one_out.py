@@ -76,10 +76,10 @@ def test_lost_utterances_and_rare_classes_are_warned_of():
     """One utterance of 30 lost; MCC with 3 of 300 positives, and not with 20."""
     words = word_statistics(np.random.default_rng(8), 30)[:, :1]
     of = ClosedForm(matrix_by(WER(references=("ref",)), words))
-    assert of.n_skewed() == 0
+    assert of.count_skewed() == 0
     words[0, 0] = 20, 20
-    assert ClosedForm(matrix_by(WER(references=("ref",)), words)).n_skewed() == 1
+    assert ClosedForm(matrix_by(WER(references=("ref",)), words)).count_skewed() == 1
     for positives, n_warned in ((3, 1), (20, 0)):
         gold = (np.arange(300) < positives).astype(int)
         predicted = np.where(np.arange(300) % 50 == 2, 1 - gold, gold)[:, None]
-        assert ClosedForm(of_classes(MCC(), gold, predicted)).n_skewed() == n_warned
+        assert ClosedForm(of_classes(MCC(), gold, predicted)).count_skewed() == n_warned

@@ -18,7 +18,7 @@ from registry.significance.pairwise import bootstrap
 from registry.significance.resampling import draws
 from registry.significance.resampling import scores as resampling
 from registry.significance.resampling.exceedances import is_reachable
-from registry.significance.resampling.scores import sharing_resamples
+from registry.significance.resampling.scores import share_resamples
 from tests.significance.matrices import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -130,13 +130,13 @@ def test_resamples_that_tests_share_are_drawn_once_and_change_nothing(monkeypatc
     options, pairs = Settings(resamples=700, seed=2, interval="percentile"), [(0, 1), (1, 2)]
     clustered = matrix(uneven(1), units=np.arange(len(uneven(1))) // 2)
     apart = Bootstrap().run(clustered, pairs, options), Bootstrap().score_intervals(clustered, options)
-    shared, calls = sharing_resamples(clustered, options), []
-    monkeypatch.setattr(resampling, "resampled_sums", lambda *given: calls.append(1) or draws.resampled_sums(*given))
+    shared, calls = share_resamples(clustered, options), []
+    monkeypatch.setattr(resampling, "sum_resamples", lambda *given: calls.append(1) or draws.sum_resamples(*given))
     assert repr(Bootstrap().run(shared, pairs, options)) == repr(apart[0])
     np.testing.assert_array_equal(Bootstrap().score_intervals(shared, options), apart[1])
     assert len(calls) == 1
     assert shared.of_systems([0, 2]).resampled is None
-    assert len(bootstrap.resampled_scores(shared, replace(options, resamples=600))) == 600
+    assert len(bootstrap.score_resamples(shared, replace(options, resamples=600))) == 600
 
 
 def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
@@ -151,7 +151,7 @@ def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
 
 @pytest.mark.slow
 def test_resamples_draw_every_unit_equally_often():
-    drawn = draws.resampled_sums(np.eye(50)[:, None, :], Settings(resamples=20_000, seed=4), np.copy)
+    drawn = draws.sum_resamples(np.eye(50)[:, None, :], Settings(resamples=20_000, seed=4), np.copy)
     sums = np.concatenate(list(drawn))[:, 0]
     assert (sums.sum(axis=1) == 50).all()
     assert np.abs(sums.mean(axis=0) - 1).max() < 5 / math.sqrt(20_000)
@@ -164,7 +164,7 @@ def test_resamples_draw_every_unit_equally_often():
 def test_counts_are_multinomial(units):
     """The first count is binomial(n, 1/n), and so are the first two together; by chi-squared over 51,200 draws."""
     counts = np.concatenate([rows.copy() for block in range(200) for _, rows in
-                             draws.resamples_of(units, 256, block, seed=units)]).astype(int)
+                             draws.draw_resamples(units, 256, block, seed=units)]).astype(int)
     assert (counts.sum(axis=1) == units).all()
     for some in (1, 2):
         seen = np.bincount(counts[:, :some].sum(axis=1), minlength=units + 1)
@@ -292,7 +292,7 @@ def test_scores_that_do_not_decompose_are_resampled_too():
     rng = np.random.default_rng(5)
     statistics = np.concatenate([rng.integers(0, 5, (60, 2, 2)), np.full((60, 2, 1), 5)], axis=2).astype(float)
     m = StatisticMatrix(statistics, lambda s: np.sqrt(s[..., 0] * s[..., 1]) / s[..., 2])
-    scores = bootstrap.resampled_scores(m, Settings(resamples=5000))
+    scores = bootstrap.score_resamples(m, Settings(resamples=5000))
     by_hand = [m.score(statistics[rng.integers(0, 60, 60)].sum(axis=0)) for _ in range(5000)]
     np.testing.assert_allclose(scores.mean(axis=0), np.mean(by_hand, axis=0), atol=0.004)
     np.testing.assert_allclose(scores.std(axis=0), np.std(by_hand, axis=0), rtol=0.06)

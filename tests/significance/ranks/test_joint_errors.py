@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.rank_sets import Bootstrapped, Flipped, Influences
-from registry.significance.resampling.draws import resamples_of
+from registry.significance.resampling.draws import draw_resamples
 from tests.validity.populations import F1, quotient_of, spans, translations
 from tests.validity.trained_populations import trained
 
@@ -31,7 +31,7 @@ def counts_of(units, strata=None, seed=5, draws=40):
     for n in range(1 if strata is None else strata.max() + 1):
         there = np.arange(units) if strata is None else np.flatnonzero(strata == n)
         key = () if strata is None else (n,)
-        for rows, counts in resamples_of(len(there), draws, 0, seed, key):
+        for rows, counts in draw_resamples(len(there), draws, 0, seed, key):
             found[rows, there] = counts
     return found
 

@@ -28,7 +28,7 @@ def of(kind):
 def test_counts_are_looked_up(kind, size):
     table, bits = np.arange(2**16, dtype=np.uint16)[::-1].copy(), np.random.default_rng(size).integers(0, 2**16, size)
     bits[::7] = 0  # where the table says that it is unclear
-    found, unclear = of(kind).looked_up(table, bits.astype(np.uint16))
+    found, unclear = of(kind).look_up(table, bits.astype(np.uint16))
     assert found.tolist() == [2**16 - 1 - n for n in bits.tolist()]
     assert unclear.tolist() == [place for place, n in enumerate(bits.tolist()) if n == 0]
 

@@ -92,7 +92,7 @@ def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     drawn = scores(kind)
     pairs = Observed.of(m, [(0, 1), (0, 2)])
-    monkeypatch.setattr(screening, "_sorted", None)
+    monkeypatch.setattr(screening, "_sort_pair", None)
     assert len(look(pairs, drawn, "two-sided", 150)) == 2
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 from registry.significance import Bootstrap, Settings
 from registry.significance.base import Observed
 from registry.significance.intervals import influences
-from registry.significance.resampling.scores import resampled_scores
+from registry.significance.resampling.scores import score_resamples
 from registry.studies.dependence import _test_both
 from tests.conftest import ROOT
 from tests.significance.matrices import of_spans
@@ -66,7 +66,7 @@ def test_at_equal_deviations_the_factor_is_that_of_the_paper(task, registry):
 def test_of_f1_it_is_what_resamples_show(known):
     """r12 is the correlation of the systems' scores over R resamples, which has an error of (1 - r^2) / sqrt(R)."""
     m = of_spans(np.random.default_rng(7), np.arange(800), known=known)
-    resampled = resampled_scores(m, Settings(resamples=10_000, seed=1))
+    resampled = score_resamples(m, Settings(resamples=10_000, seed=1))
     influence = influences(m)
     r = np.corrcoef(resampled.T)[0, 1]
     assert np.corrcoef(influence.T)[0, 1] == pytest.approx(r, abs=4 * (1 - r**2) / 100 + 0.01)

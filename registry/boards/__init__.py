@@ -1,0 +1,1 @@
+"""Leaderboards as frozen data: read, chosen, stated, compared with earlier ones."""

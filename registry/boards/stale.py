@@ -1,0 +1,118 @@
+"""Which leaderboards are out of date, and what brings them up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from sqlalchemy import Connection, RowMapping, text
+
+from registry.boards.statements import unfinished
+from registry.errors import InputError
+from registry.evaluation.scorers import Scorer, difference, recorded, scorer
+from registry.messages import Message
+from registry.metrics import METRICS
+from registry.plugins import package_of, versions
+from registry.store.embargoes import find_left_out
+from registry.store.log import has_rescored_since, rescorings
+from registry.store.rows import has_row
+from registry.values import parse
+
+_CHANGED = text("""
+    SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
+    FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
+        SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+        WHERE standing.scoring_id IS NOT NULL
+    ) AS s FULL JOIN ranked_submission AS r USING (submission_id)
+    WHERE (
+        s.task IS NULL OR r.task IS NULL OR s.track IS DISTINCT FROM r.track
+        OR s.gold_revision_id <> r.gold_revision_id OR s.kind <> r.kind
+        OR (s.late <> r.late AND s.request LIKE '%"rank_late"_false%')
+    ) AND (:task IS NULL OR coalesce(s.task, r.task) = :task)
+    ORDER BY ALL""")
+_PURGED = text("""
+    SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
+    FROM latest_comparison AS l
+    JOIN standing USING (comparison_id)
+    JOIN submission USING (submission_id)
+    JOIN system USING (system_id)
+    JOIN team USING (team_id)
+    WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
+    GROUP BY ALL ORDER BY ALL""")
+_SCORED_BY = text("""
+    SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
+    WHERE metric_id IN (
+        SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)""")
+
+
+class Outdated(NamedTuple):
+    """A test set whose boards are not of today; `str` is a line for the terminal."""
+
+    task: str
+    test_set: str
+    message: Message
+
+    def __str__(self) -> str:
+        """Return the place and the text."""
+        return f"{self.task}/{self.test_set}: {self.message}"
+
+
+def stale(connection: Connection, task: str | None = None) -> list[Outdated]:
+    """List boards that are not of today: their submissions have changed, or other code scored them."""
+    found = connection.execute(_CHANGED, {"task": task}).all()
+    purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
+    blind = find_left_out(connection).blind  # whose boards are hidden, and not out of date
+    found, purged = ([row for row in rows if row.task not in blind] for rows in (found, purged))
+    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
+    if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
+        apart = set(unfinished(connection, task, changed)) - changed
+    return [*_of_other_code(connection, task),
+            *(Outdated(row.task, row.test_set, Message("board-outdated")) for row in found),
+            *(Outdated(*place, Message("family-outdated")) for place in sorted(apart) if place[0] not in blind),
+            *(Outdated(row.task, row.test_set, Message("team-purged", {"teams": list(row.teams)})) for row in purged)]
+
+
+def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
+    """List boards with scores that other code than this program's computed, or that were computed again since."""
+    rescored, runs = rescorings(connection), recorded(connection)
+    if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+            _SCORED_BY, {"task": task})):
+        return  # sooner than the views are planned
+    boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}
+    for row in connection.execute(text("""
+            SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
+                score.metric_id, score.run_id
+            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+            JOIN metric ON metric.metric_id = c.metric_id
+            JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = c.metric_id
+            WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
+        key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
+        boards.setdefault(key, []).append(row)
+    said: list[Outdated] = []
+    for (slug, test_set, alias, name, compared_by), rows in boards.items():
+        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
+            outdated = Outdated(slug, test_set, Message("other-code", {"metric": alias, "difference": why}))
+        elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+            outdated = Outdated(slug, test_set, Message("scores-changed", {"metric": alias}))
+        else:
+            continue
+        if outdated not in said:
+            said.append(outdated)
+    yield from said
+
+
+def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
+    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
+    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
+    return {difference(by, _now(name)) for by in before} - {""}
+
+
+def _now(name: str) -> Scorer:
+    """What computes a metric in this program; of a package that is not there just that."""
+    try:
+        return scorer(parse("metric", METRICS, name))
+    except InputError:
+        if package_of(name) is None:
+            raise
+        return versions([name])

@@ -1,1 +1,0 @@
-"""A leaderboard as frozen data: loaded, chosen, compared with another, put into sentences."""

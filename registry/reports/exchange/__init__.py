@@ -1,1 +1,0 @@
-"""Results as collections of evaluations and models' repositories hold them."""

@@ -1,1 +1,0 @@
-"""What READMEs, papers and catalogues take of a task: badges, citations, descriptions for programs."""

@@ -1,0 +1,168 @@
+"""Tables of studies: for people the findings with their meaning, for programs plain rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry.boards.leaderboard import title
+from registry.errors import UnknownNameError
+from registry.rendering.table import Column, Table, is_significant, number, p_value, text
+from registry.rendering.table import text as plain
+from registry.studies.ranking import NBest
+from registry.studies.run import StudyResult
+from registry.studies.study import Row
+
+
+def _right(key: str, heading: str, write: Callable[[Any], str] = plain) -> Column:
+    return Column(key, heading, write, right=True)
+
+
+_SYSTEMS = Column("system_a", "system A"), Column("system_b", "system B")
+_PAIR = ("task", "test_set", "system_a", "system_b", "submission_a", "submission_b")
+PAIRS = (*_SYSTEMS, _right("differs_up_to", "differ up to n"), _right("significant", "significant"),
+         _right("cut_offs", "of"), Column("significant_at", "at n"), Column("favours", "for"))
+PAIR_KEYS = (*_PAIR, "differs_up_to", "significant", "cut_offs", "significant_at", "favours")
+TESTS = (*_SYSTEMS, _right("n", "n"), _right("only_a", "only A"), _right("right_a", "right"),
+         _right("only_b", "only B"), _right("right_b", "right"), _right("p_value", "p", p_value),
+         Column("significant", "significant", lambda yes: "yes" if yes else "", decided=is_significant))
+TEST_KEYS = (*_PAIR, "n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant", "test", "rule")
+CURVES = (Column("system", "system"), _right("n", "n"), _right("accepted", "accepted"), _right("right", "right"),
+          _right("precision", "precision", number(4)), _right("ci_low", "from", number(4)),
+          _right("ci_high", "to", number(4)), _right("recall", "recall", number(4)))
+VARIATION = (
+    Column("system", "system"), _right("repetitions", "repetitions"), _right("accepted", "accepted", number(1)),
+    _right("precision", "precision", number(4)), _right("deviation", "deviation", number(4)),
+    _right("expected", "expected", number(4)), _right("p_variance", "p", p_value), _right("outside", "outside"),
+    _right("p_outside", "p", p_value))
+
+
+def pairs_table(result: StudyResult) -> Table:
+    """One row for every pair: the cut-offs at which it differs, and that up to which it does throughout."""
+    return _table(result, "pairs", PAIRS, PAIR_KEYS, _of_tests(result))
+
+
+def tests_table(result: StudyResult) -> Table:
+    """One row for every pair and cut-off: the difference regions and Fisher's test."""
+    return _table(result, "tests", TESTS, TEST_KEYS, _of_tests(result))
+
+
+def curves_table(result: StudyResult) -> Table:
+    """One row for every system and cut-off: precision with its interval, and recall."""
+    study = _study(result)
+    return _table(result, "curves", CURVES, (), f"{100 * study.confidence:g} % Clopper-Pearson intervals; "
+                  f"ties: {study.ties}.")
+
+
+def variation_table(result: StudyResult) -> Table:
+    """One row for every system: its precision over repetitions, beside what the binomial model expects."""
+    study = _study(result)
+    said = (f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, "
+            f"the p beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the "
+            "average.")
+    return Table(result.finding.tables["variation"], VARIATION,
+                 f"{result.subject}: precision over {study.repetition}", (said,))
+
+
+def _study(result: StudyResult) -> NBest:
+    assert isinstance(result.study, NBest)
+    return result.study
+
+
+def _of_tests(result: StudyResult) -> str:
+    study, sizes = _study(result), sorted({row["n"] for row in result.finding.tables["curves"]})
+    return (f"Fisher's test of D1 and D2, two-sided by point probabilities, at {len(sizes)} n from {sizes[0]} to "
+            f"{sizes[-1]}, each at {study.alpha:g} (not corrected for their number); ties: {study.ties}.")
+
+
+def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str], said: str) -> Table:
+    (of,) = result.finding.tables["candidates"]
+    title = (f"{result.subject}: {of['right']} of {of['candidates']} candidates are right, baseline "
+             f"{100 * of['baseline']:.2f} %")
+    return Table(result.finding.tables[name], columns, title, (said,), keys)
+
+
+def study_table(result: StudyResult, shown: str | None = None) -> Table:
+    """One table of a study, with its reading, signature and, for programs, the task in every row.
+
+    Raises:
+        UnknownNameError: The study has no table called `shown`.
+    """
+    tables = result.finding.tables
+    name = shown or next(iter(tables))
+    if name not in tables:
+        raise UnknownNameError(f"table of {result.study.name}", name, tables)
+    if (of_its_own := TABLES.get((result.study.name, name))) is not None:
+        return of_its_own(result)
+    place = {"task": result.task, "subject": result.subject}
+    rows: list[Row] = [place | row for row in tables[name]]
+    keys = tuple(tables[name][0]) if tables[name] else ()
+    return Table(rows, tuple(_column(key, rows) for key in keys), f"{result.study.title} {result.subject}",
+                 tuple(result.finding.reading), (*place, *keys), result.signature)
+
+
+def _column(key: str, rows: list[Row]) -> Column:
+    values = [row[key] for row in rows]
+    numeric = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    heading = "p" if key == "p_value" else key.replace("_", " ")
+    return Column(key, heading, _p_value if key.startswith("p_") else _cell, right=numeric,
+                  decided=is_significant if key == "significant" and not numeric else None)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if not isinstance(value, float):
+        return text(value)
+    return f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.4g}"  # gains may be small numbers
+
+
+def _p_value(value: Any) -> str:
+    return "" if value is None else p_value(value)
+
+
+def _effects(result: StudyResult) -> Table:
+    rows = [dict(row) for row in result.finding.tables["effects"]]
+    for at in result.finding.tables["infinite"]:
+        rows[at["row"]][at["key"]] = at["sign"] * math.inf
+    table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
+    return replace(table, captions=tuple(result.finding.reading))
+
+
+def _best(result: StudyResult) -> Table:
+    table = _of_board(result.finding.tables["systems"],
+                      ("system", "score", "may_be_best", "among_best", "low", "high", "rank_low", "rank_high",
+                       "marginal_low", "marginal_high"))
+    return replace(table, captions=tuple(result.finding.reading))
+
+
+def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
+    """One board's rows: in full for programs, in `columns` for people, who are told once what the board is."""
+    return Table(rows, tuple(_board_column(key) for key in columns), title(rows[0]), keys=tuple(rows[0]))
+
+
+def _board_column(key: str) -> Column:
+    heading = "p" if key == "p_value" else key.replace("_", " ")
+    if (write := _WRITTEN.get(key)) is not None:
+        return Column(key, heading, write, right=key not in ("may_be_best", "among_best", "messages"))
+    return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
+                  right=key.startswith(("rank", "marginal")))
+
+
+def _number(value: float | None) -> str:
+    """Write a number; odds can be infinite, and nothing stands where a number is undefined."""
+    if value is not None and math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return "" if value is None else number(4)(value)
+
+
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell,
+    "among_best": _cell, "messages": str}
+# The tables that have a form of their own, by their study and their name.
+TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
+    ("effects", "effects"): _effects, ("best", "systems"): _best,
+    ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
+    ("ranking", "variation"): variation_table}

@@ -1,0 +1,33 @@
+"""Methods and messages of intervals, in words."""
+
+import json
+from types import SimpleNamespace
+
+from registry.boards.leaderboard import intervals_of
+from registry.messages import sentence
+
+
+def notes(**closed):
+    of = SimpleNamespace(test="permutation", n_systems=3, n_units=60, unit="item", confidence=0.95, n_items=60,
+                         family_size=3, resamples=0)
+    return list(map(sentence, intervals_of(of, json.dumps({"intervals": closed}), scores=True).statements(of)))
+
+
+def test_methods_are_named():
+    assert notes(scores=["share"], differences=["mover"])[0] == (
+        "95 % confidence intervals over 60 items: Wilson score interval with the effective sample size for scores, "
+        "interval from both score intervals and their correlation (MOVER) for differences; not corrected for the "
+        "number of pairs.")
+
+
+def test_a_system_without_errors_has_a_bound():
+    """The rule of three: 3 / 60 is 5 %."""
+    (*_, note) = notes(scores=["proportional"], differences=["student"], n_error_free=1)
+    assert note == ("1 score has no interval, because no error occurs in 60 items: fewer than 5 % of items have "
+                    "errors, at 95 % confidence.")
+
+
+def test_the_p_value_decides():
+    (*_, note) = notes(scores=["share"], differences=["mover"], n_contrary=2)
+    assert note == ("In 2 pairs, the interval and the uncorrected p-value disagree on a difference of 0; the p-value "
+                    "decides.")
