@@ -19,7 +19,7 @@ from typer import testing
 
 from registry.cli import UNSEARCHED, app
 from registry.query import process
-from registry.query.writer import write
+from registry.query.sql import write
 from registry.store import files
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out, note_hidden

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from registry.cli.app import app
 from registry.messages import KINDS, Message
-from registry.query import data_model
+from registry.query import schema
 from registry.rendering.render import markdown_rows
 from registry.reports.columns import BOARD, PAIRS, board_schema, described, pairs_schema
 from registry.store.database import Database
@@ -105,7 +105,7 @@ def _things():
         db = Path(folder) / "registry.duckdb"
         _printed("init", "--db", db)
         with Database(db).reading() as connection:
-            return data_model.load(connection)
+            return schema.load_data_model(connection)
 
 
 def _listed(thing):

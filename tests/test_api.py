@@ -193,7 +193,7 @@ def test_frames(reg, form, package_name):
 @pytest.mark.parametrize(("form", "needs"), [
     ("pandas", "pandas"), ("polars", "polars and pyarrow"), ("arrow", "pyarrow")])
 def test_a_package_that_is_not_installed_is_named(reg, form, needs, monkeypatch):
-    monkeypatch.setattr(api.result, "find_spec", lambda name: None)
+    monkeypatch.setattr(api.registry, "find_spec", lambda name: None)
     result = reg.query("SELECT 1 AS n")
     with pytest.raises(RegistryError, match=rf"this needs {needs}: pip install 'evalregistry\[frames\]'"):
         getattr(result, form)()

@@ -1,33 +1,302 @@
-"""A registry from Python: the same views and macros as in SQL.
-
-reg = registry.open("registry.duckdb")
-board = reg.leaderboard("entities").pandas()
-only_one = reg.difference_region("entities/test/Aspen/aspen-s", "entities/test/Birch/birch-crf")
-per_type = reg.query("SELECT type, count(*) AS n FROM answer WHERE in_gold = $gold GROUP BY type", gold=True)
-"""
+"""A registry for Python programs; the file is open only while a call runs."""
 
 from __future__ import annotations
 
-import warnings
-import weakref
-from contextlib import ExitStack
-from functools import partial
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from registry.api.reading import Reading
-from registry.api.result import Result
-from registry.api.tasks import Tasks, tasks
+from registry.errors import RegistryError, counted
+from registry.query.question import Query
+from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
+from registry.rendering.render import Shown
+from registry.rendering.table import Column, Table
+from registry.rendering.table import text as text_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+import warnings
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self, overload
+
+from sqlalchemy import Connection, select, text
+
 from registry.errors import UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
 from registry.evaluation.past import PastDatabase
+from registry.manifest import stored_manifest
+from registry.metric_names import metric_title
 from registry.publication.publish import publish_temporarily
-from registry.query.question import Query
-from registry.store import catalog
+from registry.rendering.table import text as written
+from registry.store import catalog, models
+from registry.store.catalog import TaskRow
 from registry.store.database import Database
 from registry.store.rows import driver_of
+
+_SHOWN = 20  # rows
+_LONGEST = 120  # characters of a cell
+
+
+class Result(Shown):
+    """What a query finds: rows to iterate over as tuples, arrays, or data frames.
+
+    Rows, arrays and frames are taken at each use, of what the registry holds then; inside of `with` all uses see one
+    state. A terminal or notebook shows the first rows, and how many there are. Columns of the same name are numbered.
+
+    Attributes:
+        columns: Their names.
+    """
+
+    def __init__(self, reading: Reading, query: Query) -> None:
+        self._reading, self._query = reading, query
+        self._counted: int | None = None
+        with reading.cursor() as cursor:
+            self.columns: list[str] = columns_of(cursor, query)
+
+    def _take(self, fetch: Callable[[Any], Any], *packages: str) -> Any:
+        if lacking := [package for package in packages if find_spec(package) is None]:
+            raise RegistryError(f"this needs {' and '.join(lacking)}: pip install 'evalregistry[frames]'")
+        with self._reading.cursor() as cursor:
+            execute(cursor, self._query)
+            with translating(self._query):
+                return fetch(cursor)
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows; inside of `with` as they are computed, else all are taken first."""
+        if not self._reading.streams:
+            rows: list[Row] = self._take(lambda cursor: cursor.fetchall())
+            self._counted = len(rows)
+            return iter(rows)
+        found = self._stream()
+        first = next(found, [])
+        self._counted = None if len(first) == BATCH else len(first)
+        return chain(first, chain.from_iterable(found))
+
+    def _stream(self) -> Iterator[list[Row]]:
+        with self._reading.cursor() as cursor:
+            execute(cursor, self._query)
+            yield from batches(cursor, self._query)
+
+    def __len__(self) -> int:
+        """How many there were when they were last looked at: `list` asks too, after it has begun to iterate."""
+        if self._counted is None:
+            with self._reading.cursor() as cursor:
+                self._counted = count_of(cursor, self._query)
+        return self._counted
+
+    @property
+    def _table(self) -> Table:
+        with self._reading.cursor() as cursor:
+            execute(cursor, self._query)
+            with translating(self._query):
+                rows = cursor.fetchmany(_SHOWN + 1)
+            total = len(rows) if len(rows) <= _SHOWN else count_of(cursor, self._query)
+        self._counted = total
+        shown = [dict(zip(self.columns, row, strict=True)) for row in rows[:_SHOWN]]
+        columns = [Column(name, name, _cell, right=all(isinstance(row[name], int | float | None) for row in shown))
+                   for name in self.columns]
+        more = f"{_SHOWN} of " if total > _SHOWN else ""
+        return Table(shown, columns, captions=(f"{more}{counted(total, 'row')}",))
+
+    def numpy(self) -> dict[str, NDArray[Any]]:
+        """The columns as arrays, [rows] each; NULL is nan among floats, and masked in columns of other types."""
+        columns = self._take(lambda cursor: cursor.fetchnumpy())
+        return {name: column.filled(np.nan) if np.ma.isMaskedArray(column) and column.dtype.kind == "f" else column
+                for name, column in columns.items()}
+
+    def arrow(self) -> pyarrow.Table:
+        """A pyarrow table.
+
+        Raises:
+            RegistryError: pyarrow is not installed.
+        """
+        return self._take(lambda cursor: cursor.to_arrow_table(), "pyarrow")
+
+    def pandas(self) -> pandas.DataFrame:
+        """A pandas data frame.
+
+        Raises:
+            RegistryError: pandas is not installed.
+        """
+        return self._take(lambda cursor: cursor.df(), "pandas")
+
+    def polars(self) -> polars.DataFrame:
+        """A polars data frame.
+
+        Raises:
+            RegistryError: polars, or pyarrow through which it gets the columns, is not installed.
+        """
+        return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
+
+
+def _cell(value: Any) -> str:
+    """A value as people see it: floats rounded to six digits, long texts clipped."""
+    if isinstance(value, bytes):
+        return counted(len(value), "byte")
+    written = f"{value:.6g}" if isinstance(value, float) else text_of(value)
+    return written if len(written) <= _LONGEST else written[:_LONGEST - 1] + "…"
+
+
+class Reading:
+    """A registry's file, opened for each question unless it is held."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._held: Connection | None = None
+        self._depth = 0
+        self._stack = ExitStack()
+        self._cursors: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows can be computed as they are asked for: the file has to stay open."""
+        return self._held is not None and self._database.moment is None
+
+    def hold(self) -> None:
+        """Keep the file open, until `release` was called as often."""
+        if self._held is None:
+            self._held = self._stack.enter_context(self._database.querying())
+        self._depth += 1
+
+    def release(self) -> None:
+        """Close the file after the last `release`; rows that were not taken are lost."""
+        self._depth -= 1
+        if self._depth:
+            return
+        self._held = None
+        for cursor in list(self._cursors):  # each would keep the file open
+            cursor.close()
+        self._stack.close()
+
+    @contextmanager
+    def holding(self) -> Iterator[Connection]:
+        """A connection to one state, until the block ends."""
+        self.hold()
+        try:
+            assert self._held is not None
+            yield self._held
+        finally:
+            self.release()
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """A connection of DuckDB's own for one question; several can be asked at a time."""
+        if self._held is None or self._database.moment is not None:  # turned back, which no other connection is
+            with self._database.querying() as connection:
+                yield driver_of(connection)
+            return
+        cursor = driver_of(self._held).duplicate()
+        self._cursors.add(cursor)
+        try:
+            yield cursor
+        finally:
+            cursor.close()
+
+
+_SETS = text("""
+    SELECT test_set.name, coalesce(any_value(gold.n_items), 0) AS items, count(ranked.submission_id) AS submissions
+    FROM test_set
+    LEFT JOIN gold_revision AS gold ON gold.gold_revision_id = test_set.gold_revision_id
+    LEFT JOIN ranked_submission AS ranked ON ranked.test_set_id = test_set.test_set_id
+    WHERE test_set.task_id = :task AND test_set.is_declared
+    GROUP BY test_set.name, test_set.position ORDER BY test_set.position, test_set.name""")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """A test set, with how many items it has and how many submissions take part."""
+
+    name: str
+    items: int
+    submissions: int
+
+
+@dataclass(frozen=True)
+class TaskMetric:
+    """A metric of a task.
+
+    Attributes:
+        id: What the task calls it.
+        name: Its canonical name, with its options.
+        title: What people call it.
+        better: Whether higher or lower scores are better.
+        is_primary: Whether boards are by this metric unless another one is named.
+    """
+
+    id: str
+    name: str
+    title: str
+    better: str
+    is_primary: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task: its id, its title and version, its test sets and its metrics."""
+
+    id: str
+    title: str
+    version: str
+    test_sets: tuple[TestSet, ...]
+    metrics: tuple[TaskMetric, ...]
+
+
+class Tasks(Shown, Sequence[Task]):
+    """All tasks, those first that came first; `tasks["id"]` is that of an id."""
+
+    def __init__(self, found: Sequence[Task]) -> None:
+        self._found = tuple(found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, which: int | str) -> Task: ...
+    @overload
+    def __getitem__(self, which: slice) -> tuple[Task, ...]: ...
+    def __getitem__(self, which: int | str | slice) -> Task | tuple[Task, ...]:
+        if not isinstance(which, str):
+            return self._found[which]
+        known = {task.id: task for task in self}
+        if which not in known:
+            raise UnknownNameError("task", which, known)
+        return known[which]
+
+    @property
+    def _table(self) -> Table:
+        rows = [{"id": task.id, "title": task.title, "version": task.version,
+                 "test_sets": ", ".join(of.name for of in task.test_sets),
+                 "items": sum(of.items for of in task.test_sets),
+                 "submissions": sum(of.submissions for of in task.test_sets),
+                 "metrics": ", ".join(of.title for of in task.metrics)} for task in self]
+        return Table(rows, [Column(key, key.replace("_", " "), written, right=key in ("items", "submissions"))
+                            for key in ("id", "title", "version", "test_sets", "items", "submissions", "metrics")])
+
+
+def tasks(connection: Connection) -> Tasks:
+    """Read all of them."""
+    rows = connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))
+    return Tasks([_task(connection, TaskRow.of(row)) for row in rows.all()])
+
+
+def _task(connection: Connection, row: TaskRow) -> Task:
+    titles = {of.id: of.title for of in stored_manifest(row.manifest).metric}
+    return Task(
+        row.slug, row.title, row.version,
+        tuple(TestSet(*of) for of in connection.execute(_SETS, {"task": row.task_id})),
+        tuple(TaskMetric(of.alias, of.name, titles.get(of.alias) or metric_title(of.name), of.better, of.is_primary)
+              for of in catalog.task_metrics(connection, row.task_id)))
 
 
 class Registry:

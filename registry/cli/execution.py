@@ -33,7 +33,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="REGISTRY_QUIET", h
 
 def execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
     """Who computes: threads or a cluster, with how much memory; and who is told how far it is."""
-    from registry.parallel.cluster import Cluster as DaskCluster
+    from registry.parallel.execution import Cluster as DaskCluster
     from registry.significance import Execution
 
     how = Execution(workers, None if cluster is None else DaskCluster(cluster),

@@ -147,7 +147,7 @@ def _records(asked: Asked) -> None:
 
 
 def _results(asked: Asked) -> None:
-    from registry.releases.eval_results import write_results
+    from registry.releases.eval_records import write_results
 
     output = asked.options["output"]
     dataset, metric = map(asked.options.get, ("dataset", "metric"))

@@ -112,9 +112,9 @@ def schema(
 
     It says of each what it holds, and of every column what it is.
     """
-    from registry.query import data_model
+    from registry.query import schema
     from registry.query.schema import schema as write_schema
 
     with database(db).reading() as connection:
-        things = data_model.load(connection)
+        things = schema.load_data_model(connection)
     typer.echo(write_schema(things, name, format_), nl=False)

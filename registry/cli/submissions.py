@@ -122,8 +122,8 @@ def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
 
 def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], target: Database, actor: str | None,
            *, dry_run: bool) -> None:
-    from registry.evaluation.submissions.amend import amend as amend_all
-    from registry.evaluation.submissions.amend import chosen
+    from registry.evaluation.submissions.life import amend as amend_all
+    from registry.evaluation.submissions.life import chosen
     from registry.manifest.fields import check_line
     from registry.store.log import Journal
     from registry.store.session import writing

@@ -72,7 +72,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     """Verify a copy of a registry or of a public file."""
     import tempfile
 
-    from registry.evaluation.verifying.definitions import KINDS, verify_definitions
+    from registry.evaluation.verifying.stored import KINDS, verify_definitions
     from registry.evaluation.verifying.verify import Verified
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.verifying import verify_public
@@ -132,7 +132,7 @@ def show_(
     """
     import json
 
-    from registry.evaluation.submissions.metadata import run_metadata
+    from registry.evaluation.submissions.life import run_metadata
     from registry.store import history
 
     if (name is None) == (not head):

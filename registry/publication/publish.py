@@ -1,35 +1,168 @@
-"""Writing a public file: a new registry with the public data of a private one."""
+"""Write a public file: a new registry with the public data of a private one.
+
+Totals are sums of statistics over items, from which scores follow if the statistics of items are withheld. A total is a
+whole number of steps, and so exact; `per_one` steps are 1. Families that do not add up have no totals. The log of a
+public file has only listed actions and details, and no hashes, because the hash of an entry covers private data.
+"""
 
 from __future__ import annotations
 
 import json
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
+from registry.arrays import Floats
 from registry.errors import InputError, RegistryError, UnknownNameError
+from registry.evaluation.matrices import Steps
 from registry.evaluation.resolve import resolve
+from registry.families import FAMILIES
 from registry.files import new_file
-from registry.identity import digest
+from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest, stored_form, stored_manifest
+from registry.metrics import METRICS
 from registry.metrics.confusion import NO_LABEL
-from registry.publication.log import public_log
 from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
-from registry.publication.totals import sum_statistics
-from registry.store import models
+from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
 from registry.store.log import entries, now
 from registry.store.rows import driver_of, insert_many, quoted
 from registry.store.sources import fetch, is_kept
+from registry.store.statistics import load_statistics
+from registry.submission_fields import SUBMISSION_FIELDS
+from registry.values import parse
 from registry.version import __version__
+
+WITHOUT = ("confusion", "pair")  # families
+_WITHHELD_SCORES = """
+    SELECT scoring_id, metric_id, gold_revision_id, score.step, metric.name, metric.family,
+        of_scoring.new AS new_scoring, of_metric.new AS new_metric
+    FROM score JOIN public_scoring USING (scoring_id) JOIN scoring USING (scoring_id) JOIN metric USING (metric_id)
+    JOIN number_scoring AS of_scoring ON of_scoring.old = scoring_id
+    JOIN number_metric AS of_metric ON of_metric.old = metric_id
+    WHERE NOT has_gold ORDER BY new_scoring, new_metric"""
+
+
+def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a public file's table `statistic_total`, for tasks that withhold their gold.
+
+    Args:
+        connection: To the registry's own file, with the temporary tables of a publication.
+    """
+    for score in connection.exec_driver_sql(_WITHHELD_SCORES).all():
+        if score.family in WITHOUT:
+            continue
+        (runs,), present = load_statistics(connection, score.family, score.metric_id, [score.scoring_id],
+                                           *catalog.item_ids(connection, score.gold_revision_id))
+        runs = runs[present.any(axis=1)]
+        steps = Steps.of(parse("metric", METRICS, score.name), [runs], score.step)
+        totals: Floats = steps.counted(runs).sum(axis=0)
+        for replicate, of_run in enumerate(totals):
+            for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, of_run, strict=True)):
+                yield {"scoring_id": score.new_scoring, "metric_id": score.new_metric, "replicate": replicate,
+                       "position": position, "statistic": name, "total": int(total), "per_one": steps.per_one[position]}
+
+
+_HIDING = ("anonymous_until", "blind_until")
+_SUBMITTED = (*(field.column for field in SUBMISSION_FIELDS if field.may_change and field.public != "never"), "said_in")
+_COMPARED = ("digest", "signature")
+# The published details of entries, by their action.
+_DETAILS: Mapping[str, tuple[str, ...]] = {
+    "task": ("version", "normalized", "seed", "said_in", *_HIDING), "hide": _HIDING, "reveal": _HIDING,
+    "gold": ("digest", "items"), "score": ("computed", "scorers"),
+    "submission-added": _SUBMITTED, "submission-changed": _SUBMITTED,
+    "compare": _COMPARED, "compare-again": _COMPARED, "board-retired": _COMPARED, "study": ("signature",),
+    "ladder": ("gold_revision_id", "track", "metric", "submission_id", "step", "before", "shown", "raised"),
+    "purge": (),
+}
+_OF_COMPARISONS = ("compare", "compare-again", "board-retired")
+_OF_SCORES = ("score", "study", *_OF_COMPARISONS)
+_OF_SUBMISSIONS = ("submission-added", "submission-changed", "ladder", "purge")
+_NUMBERS = {"gold_revision_id": "gold_revision", "submission_id": "submission", "track_id": "track"}
+
+_ENTRIES = text("""
+    SELECT e.event_id, number.new AS run_id, e."at", e.action, e.subject, e.details, task.slug, is_anonymous, is_blind,
+        coalesce(run.ended_at, run.started_at) AS ended_at
+    FROM event AS e JOIN public_task AS task ON task.slug = split_part(e.subject, '/', 1)
+    JOIN number_run AS number ON number.old = e.run_id JOIN run ON run.run_id = e.run_id
+    ORDER BY e.event_id""")
+_NAMES = text("""
+    SELECT prefix || real_name AS stored, prefix || team || '/' || system || '@' || version AS shown
+    FROM public_submission""")
+_DIGESTS = text("SELECT digest FROM comparison JOIN public_comparison USING (comparison_id)")
+_STUDIES = text("SELECT signature FROM study JOIN number_study ON old = study_id")
+_GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
+
+
+class _Entry(NamedTuple):
+    """A published entry: its stored id, its details, its other columns, and whether its submission may be named."""
+
+    stored_id: int
+    details: dict[str, Any]
+    columns: dict[str, Any]
+    is_named: bool
+
+
+def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
+    """Return the rows of a public file's table `event`, in their order.
+
+    Args:
+        connection: To the registry's own file, with the temporary tables of a publication.
+        manifests: The digests of published manifests; another one would confirm a guess at what its manifest names.
+    """
+    names = dict(map(tuple, connection.execute(_NAMES)))
+    compared = set(connection.execute(_DIGESTS).scalars())
+    studied = set(connection.execute(_STUDIES).scalars())
+    golds = {(row.test_set, row.real_digest): row.digest for row in connection.execute(_GOLD)}
+    published = []
+    for row in connection.execute(_ENTRIES):
+        stored = json.loads(row.details)
+        if row.action not in _DETAILS or (row.is_blind and row.action in _OF_SCORES):
+            continue
+        if (row.action == "study" and stored.get("signature") not in studied) or (
+                row.action in _OF_COMPARISONS and stored.get("digest") not in compared):
+            continue
+        is_named = not (row.is_anonymous and row.action in _OF_SUBMISSIONS)
+        details = {key: stored[key] for key in _DETAILS[row.action]
+                   if key in stored and (is_named or row.action == "ladder")
+                   and (key != "normalized" or stored[key] in manifests)}
+        if row.action == "gold" and "digest" in details:
+            details["digest"] = golds.get((row.subject, stored["digest"]), "")
+        published.append(_Entry(row.event_id, details, {
+            "run_id": row.run_id, "at": row.ended_at if row.is_anonymous else row.at, "actor": None,
+            "action": row.action, "subject": row.subject if is_named else names.get(row.subject, row.slug),
+            "hash": "", "salt": None, "digest": ""}, is_named))
+    in_order = list(_sort_submissions(published))
+    numbers = {"said_in": {entry.stored_id: n for n, entry in enumerate(in_order, 1)}} | {
+        column: dict(map(tuple, connection.exec_driver_sql(f"SELECT old, new FROM number_{table}")))  # noqa: S608
+        for column, table in _NUMBERS.items()}
+    return [entry.columns | {"event_id": n, "details": canonical_json(_renumber(entry.details, numbers))}
+            for n, entry in enumerate(in_order, 1)]
+
+
+def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
+    """Sort the submissions of each command by their public names, because files come in the order of hidden ones."""
+    for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
+        of_command = list(group)
+        if action in ("submission-added", "submission-changed") and not all(entry.is_named for entry in of_command):
+            of_command.sort(key=lambda entry: str(entry.columns["subject"]))
+        yield from of_command
+
+
+def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    """Replace stored ids by public ones, and leave out ids of rows that are not published."""
+    return {key: numbers[key].get(value) if key in numbers and value is not None else value
+            for key, value in details.items() if key != "said_in" or value in numbers[key]}
+
 
 _PUBLIC = "public_file"  # the attached database that is written
 

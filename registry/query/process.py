@@ -123,7 +123,7 @@ def answer(question: QueryRequest, lifeline: int) -> None:
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # or DuckDB imports it, for half a second
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
     try:
-        from registry.query.writer import write
+        from registry.query.sql import write
         from registry.store.database import Database
         from registry.store.embargoes import find_left_out, note_hidden
 

@@ -8,7 +8,7 @@ when a process is forked. Objects that all of them share are not looked through 
 import gc
 from pathlib import Path
 
-import registry.query.writer
+import registry.query.sql
 import registry.store.database  # noqa: F401
 from registry.store.files import CONFINED_CONFIG, connected
 

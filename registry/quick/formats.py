@@ -297,8 +297,8 @@ def _refuse_unusual_tags(document: Document) -> None:
     for separator in ("tab", "whitespace"):
         for column in zip(*(split(line, separator)[1:] for _, line in filled), strict=False):
             remedies = [None if is_tag(cell) else suggest_tag(cell) for cell in column]
-            if "O" in map(str.upper, column) and sum(map(is_tag, column)) + sum(map(bool, remedies)) >= (
-                    _TAGS * len(column)):
+            n_known = sum(map(is_tag, column)) + sum(map(bool, remedies))
+            if any(remedies) and "O" in map(str.upper, column) and n_known >= _TAGS * len(column):
                 number, tag, remedy = next((number, cell, remedy) for (number, _), cell, remedy in zip(
                     filled, column, remedies, strict=True) if remedy)
                 raise document.error(f"tag {tag!r} is neither O nor a prefix of a scheme, a hyphen and a type; "

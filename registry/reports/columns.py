@@ -20,7 +20,7 @@ from registry.rendering.table import Column, Row, is_significant, number, p_valu
 from registry.significance.base import Alternative
 
 if TYPE_CHECKING:
-    from registry.query.data_model import Thing
+    from registry.query.schema import Thing
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from registry.errors import RegistryError
-from registry.query import data_model
+from registry.query import schema
 from registry.serving import pages
 from registry.serving.answers.forms import MEDIA
 from registry.serving.answers.html import told
@@ -65,7 +65,7 @@ async def _openapi(served: Served, request: Request) -> Response:
 
 
 async def _described(reading: Reading) -> Content:
-    things = await reading.read(lambda opened: data_model.load(opened.connection))
+    things = await reading.read(lambda opened: schema.load_data_model(opened.connection))
     return Content(MEDIA["json"], (json.dumps(description(things), indent=2, ensure_ascii=False) + "\n").encode())
 
 

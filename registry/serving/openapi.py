@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from registry.query.data_model import Thing
+from registry.query.schema import Thing
 from registry.reports.columns import MESSAGE, board_schema, pairs_schema
 from registry.serving.answers.forms import MEDIA
 from registry.serving.answers.parameters import AT, Parameter

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from registry.query import data_model
+from registry.query import schema
 from registry.query.question import Query, parameter_value
 from registry.serving.answers.forms import MEDIA, chosen
 from registry.serving.answers.html import written
@@ -194,7 +194,7 @@ async def _page(served: Served, queries: Queries, query: Query | None) -> Respon
     """The page with a form, and below it the result or what is wrong."""
     with served.source.lease() as reading:
         things = await reading.make_once(
-            ("things",), lambda: reading.read(lambda opened: data_model.load(opened.connection)),
+            ("things",), lambda: reading.read(lambda opened: schema.load_data_model(opened.connection)),
             lambda found: 500 * len(found))
     by_kind = {title: [thing for thing in things if thing.kind == kind] for kind, title in _KINDS.items()}
     shown: dict[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}

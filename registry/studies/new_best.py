@@ -249,7 +249,7 @@ class _History:
     def left_out(self) -> Iterator[Message]:
         """Return a message if some are."""
         if n := int(self.is_left_out.sum()):
-            yield Message("submissions-left-out", {"submissions": n})
+            yield Message("submissions-left-out", {"n": n})
 
     def rows(self, found: NewBests, shown: Shown | None) -> Iterator[Row]:
         """A row for each that is not left out."""

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from registry.errors import RegistryError
 from registry.query import sql
 from registry.query.question import Query, QueryRequest
-from registry.query.writer import write
+from registry.query.sql import write
 from registry.serving.app import application
 from registry.serving.served import Served
 from registry.serving.settings import Settings

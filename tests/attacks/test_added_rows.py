@@ -1,6 +1,6 @@
 """Rows that nothing calls for and that no digest covers: `registry verify` names them, or counts them in a note."""
 
-from registry.evaluation.verifying.references import verify_use
+from registry.evaluation.verifying.stored import verify_use
 from registry.store.database import Database
 from tests.attacks.alterations import alter, every_added_row, every_table, verified
 

@@ -12,11 +12,10 @@ from duckdb import ConstraintException
 from typer.testing import CliRunner
 
 from registry.cli.app import app
+from registry.evaluation.verifying.derived import RESULT_TABLES, compare_results, derive_results
 from registry.evaluation.verifying.faults import set_aside
-from registry.evaluation.verifying.files import verify_files
 from registry.evaluation.verifying.log import verify_log, verify_tables
-from registry.evaluation.verifying.references import verify_references
-from registry.evaluation.verifying.results import TABLES, compare_results, derive_results
+from registry.evaluation.verifying.stored import verify_files, verify_references
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.database import Database
@@ -202,7 +201,7 @@ def _faults_of_results(path, comparisons):
     with Database(path).writing(dry_run=True) as connection:
         faults = [*verify_references(connection), *verify_log(connection, None)]
         (task,) = catalog.tasks(connection)
-        set_aside(connection, TABLES)
+        set_aside(connection, RESULT_TABLES)
         faults += derive_results(connection, Journal("verify", {}), task, comparisons, Execution(workers=1))
         return [*faults, *compare_results(connection, comparisons)]
 

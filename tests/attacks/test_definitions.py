@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.evaluation.verifying.definitions import verify_definitions
+from registry.evaluation.verifying.stored import verify_definitions
 from registry.store.database import Database
 from tests.attacks.alterations import DEFINITIONS, alter, redefine, verified
 

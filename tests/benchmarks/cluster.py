@@ -17,7 +17,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 from registry.cli import app
-from registry.parallel.cluster import Cluster
+from registry.parallel.execution import Cluster
 from registry.significance import Bootstrap, Execution, Permutation, Settings
 from tests.benchmarks import bleu, scoring
 from tests.benchmarks.figures import Figure

@@ -80,7 +80,7 @@ def test_options_of_a_long_command_are_in_groups():
     (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
     (("board", "--zzz"), "'registry board -h'"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
-    (("run",), "`registry new TASK --from"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
+    (("run",), "`registry new TASK --gold"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):
     assert said in registry(*typed, exit_code=2).stderr.replace("root ", "registry ")
 

@@ -9,8 +9,7 @@ from registry import provenance
 from registry.errors import InputError, RegistryError
 from registry.evaluation.scoring import score as scoring
 from registry.parallel import execution
-from registry.parallel.cluster import Cluster
-from registry.parallel.execution import Execution
+from registry.parallel.execution import Cluster, Execution
 from registry.significance import Bootstrap, Permutation, Settings
 from registry.significance.resampling.draws import BLOCK
 from tests.dask_processes import OPENSSL, dask_processes, slowly

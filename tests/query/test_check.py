@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from registry.errors import QueryError
-from registry.query import data_model
+from registry.query import schema
 from registry.query.check import check, is_denied
 from registry.query.question import Query
 from registry.store.database import Database
@@ -86,7 +86,7 @@ def test_duckdb_itself_refuses_calls_of_its_internal_functions(driver, call):
 def test_nothing_of_the_registry_is_denied(tmp_path, empty_registry):
     (tmp_path / "r.duckdb").write_bytes(empty_registry)
     with Database(tmp_path / "r.duckdb").reading() as connection:
-        things = data_model.load(connection)
+        things = schema.load_data_model(connection)
     uses = {"table": ["table"], "view": ["table"], "macro": ["function", "table function"]}
     assert len(things) > 60
     assert [thing.name for thing in things if any(is_denied(use, thing.name) for use in uses[thing.kind])] == []

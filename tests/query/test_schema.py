@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from registry.errors import InputError, UnknownNameError
-from registry.query import data_model
-from registry.query.schema import FORMS, schema
+from registry.query.schema import FORMS, Thing, ThingColumn, load_data_model, schema
 from registry.store import models
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -23,7 +22,7 @@ def database(tmp_path):
 
 def load(database):
     with database.reading() as connection:
-        return data_model.load(connection)
+        return load_data_model(connection)
 
 
 def test_every_table_and_column_is_explained(database):
@@ -53,11 +52,11 @@ def test_views_and_macros_are_found_wherever_they_come_from(database):
                           "COMMENT ON MACRO TABLE numbers IS 'counts\nparameter n: how far\ncolumn range: a number'"):
             connection.execute(text(statement))
     found = {thing.name: thing for thing in load(database)}
-    assert found["one"].columns == (data_model.Column("a", "INTEGER", "is 1"),)
+    assert found["one"].columns == (ThingColumn("a", "INTEGER", "is 1"),)
     assert (found["one"].kind, found["one"].comment) == ("view", "just one")
     assert (found["numbers"].call, found["numbers"].comment) == ("numbers(n)", "counts")
-    assert found["numbers"].columns == (data_model.Column("n", "parameter", "how far"),
-                                        data_model.Column("range", "column", "a number"))
+    assert found["numbers"].columns == (ThingColumn("n", "parameter", "how far"),
+                                        ThingColumn("range", "column", "a number"))
     assert found["add_up"].call == "add_up(x, y)"
 
 
@@ -98,7 +97,7 @@ def test_the_diagram_joins_tables_by_their_ids(database):
 
 def test_a_macro_has_no_diagram():
     with pytest.raises(InputError, match="take --format text or md"):
-        schema([data_model.Thing("macro", "f", "", ())], "f", "mermaid")
+        schema([Thing("macro", "f", "", ())], "f", "mermaid")
 
 
 def test_the_command(registry, tmp_path):

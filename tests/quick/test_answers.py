@@ -274,3 +274,11 @@ def test_scripts_without_blanks_have_their_tokens(layout):
         for metric in (None, "BLEU"):
             (declared_metric,) = read(layout(files), metric=metric, text=("reference", "hyp")).folder.tables["metric"]
             assert declared_metric["options"]["tokenize"] == tokenize
+
+
+def test_tags_of_uneven_lines_are_refused(layout):
+    """Most lines have a tag, and too few have as many cells as the others."""
+    text = tagged(["B-PER", "I-PER", "O", "B-LOC"] * 6)
+    paths = layout([text.replace("w3\t", "w3\tx\t").replace("w9\t", "w9\tx\t")] * 2)
+    with pytest.raises(InputError):
+        read(paths)

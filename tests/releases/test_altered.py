@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from registry.releases import checksums
+from registry.releases import writing
 from tests.releases.released import faults, made, release
 
 
@@ -102,7 +102,7 @@ def found(release, alterations, to):
     shutil.copytree(release, to)
     for alter, _ in alterations:
         alter(to)
-    checksums.write(to)
+    writing.write_checksums(to)
     return {fault.of for fault in faults(to)}
 
 
@@ -146,15 +146,15 @@ def test_descriptions_that_do_not_follow_are_named_and_no_pipe_is_waited_for(hel
     for name in ("the page", "the README", "Croissant", "Croissant Tasks", "whom to cite", "RO-Crate",
                  "which task it is"):
         ALTERED[name][0](folder)
-    checksums.write(folder)
+    writing.write_checksums(folder)
     assert {(fault.kind, fault.name) for fault in faults(folder)} == {("altered", name) for name in (
         "page.html", "README.md", "croissant.json", "croissant-tasks.json", "CITATION.cff", "ro-crate-metadata.json",
         "release.json")}
-    with (folder / checksums.NAME).open("a") as sums:
+    with (folder / writing.CHECKSUMS).open("a") as sums:
         sums.write(f"{'0' * 64}  /etc/passwd\n")
     os.mkfifo(folder / "pipe")
     assert [(fault.kind, fault.name) for fault in faults(folder)][:2] == [
-        ("damaged", checksums.NAME), ("surplus", "pipe")]
+        ("damaged", writing.CHECKSUMS), ("surplus", "pipe")]
 
 
 @pytest.mark.parametrize(("name", "content", "said"), [

@@ -11,8 +11,7 @@ from registry.errors import HiddenError, InputError
 from registry.importers import EveryEvalEver
 from registry.publication.publish import publish_temporarily
 from registry.releases import eval_records
-from registry.releases.eval_records import write_records
-from registry.releases.eval_results import write_results
+from registry.releases.eval_records import write_records, write_results
 from registry.reports.exports import dataset_of
 from registry.store.database import Database
 from tests.conftest import ROOT

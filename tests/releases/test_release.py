@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from registry.errors import InputError, MismatchError, StoreError
-from registry.releases import checksums
+from registry.releases import writing
 from registry.releases.writing import write_release
 from registry.store.database import Database
 from tests.releases.released import contents, faults, release
@@ -22,7 +22,7 @@ def test_a_release_follows_from_itself(whole, held):
 
 def test_the_same_registry_gives_the_same_bytes(registry_of_all, whole, tmp_path):
     write_release(registry_of_all, "small", tmp_path / "again", sources=True)
-    assert (tmp_path / "again" / checksums.NAME).read_bytes() == (whole / checksums.NAME).read_bytes()
+    assert (tmp_path / "again" / writing.CHECKSUMS).read_bytes() == (whole / writing.CHECKSUMS).read_bytes()
 
 
 def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, scored, tmp_path):
@@ -70,7 +70,7 @@ def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scor
     (tmp_path / "taken").mkdir()
     with pytest.raises(InputError, match="is there already"):
         write_release(registry_of_all, "small", tmp_path / "taken")
-    monkeypatch.setattr(checksums, "write", lambda folder: (folder / "none" / "there").write_text(""))
+    monkeypatch.setattr(writing, "write", lambda folder: (folder / "none" / "there").write_text(""))
     with pytest.raises(StoreError, match="cannot write the folder"):
         write_release(registry_of_all, "small", tmp_path / "small")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
@@ -100,7 +100,7 @@ def test_descriptions_have_what_their_specifications_require(whole):
     (problem,) = (of for of in tasks["@graph"] if of["@type"] == "cr:TaskProblem")
     assert (problem["sc:license"], problem["sc:datePublished"]) == ("CC-BY-4.0", "2027-03-01")
     assert '"Ann Example"' in (whole / "CITATION.cff").read_text()
-    sums = dict(reversed(line.split("  ")) for line in (whole / checksums.NAME).read_text().splitlines())
+    sums = dict(reversed(line.split("  ")) for line in (whole / writing.CHECKSUMS).read_text().splitlines())
     assert {of["@id"]: of["sha256"] for of in croissant["distribution"]} == {
         path: sums[path] for path in there if path.startswith("data/")}
     for record_set in croissant["recordSet"]:

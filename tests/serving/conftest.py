@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from registry.query.writer import write
+from registry.query.sql import write
 from registry.serving.app import application
 from registry.serving.served import Served
 from registry.serving.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.parallel import cluster
-from registry.parallel.cluster import Cluster
+from registry.parallel import execution
+from registry.parallel.execution import Cluster
 from registry.significance import (
     OVERALL_TESTS,
     TESTS,
@@ -185,7 +185,7 @@ def test_processes_change_no_bit(monkeypatch):
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr(cluster, "_ANSWER", 0.2)
+    monkeypatch.setattr(execution, "_ANSWER", 0.2)
     with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
         Bootstrap().run(replace(fresh(), quotient=None), [(0, 1)],
                         Settings(execution=Execution(cluster=Cluster("tcp://127.0.0.1:9"))))

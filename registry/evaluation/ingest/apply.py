@@ -18,8 +18,8 @@ from registry.evaluation.ingest.remarks import find_gold_warnings
 from registry.evaluation.ingest.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.resolve import ResolvedTask, unit_of
-from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
-from registry.evaluation.submissions.tombstones import purged_as
+from registry.evaluation.submissions.life import check_limits, follow_deadlines, lateness
+from registry.evaluation.submissions.purge import purged_as
 from registry.identity import digest
 from registry.items import Item
 from registry.manifest import Manifest, TestSet, stored_manifest

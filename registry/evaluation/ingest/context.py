@@ -16,7 +16,7 @@ from registry.evaluation.ingest.declared import LastDocument
 from registry.evaluation.ingest.fit import join_again
 from registry.evaluation.ingest.problems import Collector
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions.tombstones import tombstones
+from registry.evaluation.submissions.purge import tombstones
 from registry.items import Answer, Item, by_key
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress

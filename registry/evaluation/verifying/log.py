@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import counted
-from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_rows, digest_of_tombstone
+from registry.evaluation.submissions.purge import digest_of_comparison, digest_of_rows, digest_of_tombstone
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models

@@ -16,17 +16,16 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.definitions import can_go_on, verify_definitions
-from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
-from registry.evaluation.verifying.files import verify_files
-from registry.evaluation.verifying.hiding import verify_hiding, verify_ladders
-from registry.evaluation.verifying.kept import (
-    logged_submissions,
-    verify_declared,
-    verify_gold,
-    verify_manifest,
-    verify_submission,
+from registry.evaluation.verifying.derived import RESULT_TABLES as OF_RESULTS
+from registry.evaluation.verifying.derived import SCORE_TABLES as OF_SCORES
+from registry.evaluation.verifying.derived import (
+    compare_results,
+    compare_scores,
+    derive_results,
+    derive_scores,
+    of_families,
 )
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, set_aside
 from registry.evaluation.verifying.log import (
     notes_on_purges,
     verify_log,
@@ -34,11 +33,21 @@ from registry.evaluation.verifying.log import (
     verify_tombstones,
     with_places_of_purged,
 )
-from registry.evaluation.verifying.references import note_parts, verify_references, verify_use
-from registry.evaluation.verifying.results import TABLES as OF_RESULTS
-from registry.evaluation.verifying.results import compare_results, derive_results, of_families
-from registry.evaluation.verifying.scores import TABLES as OF_SCORES
-from registry.evaluation.verifying.scores import compare_scores, derive_scores
+from registry.evaluation.verifying.stored import (
+    can_go_on,
+    logged_submissions,
+    note_parts,
+    verify_declared,
+    verify_definitions,
+    verify_files,
+    verify_gold,
+    verify_hiding,
+    verify_ladders,
+    verify_manifest,
+    verify_references,
+    verify_submission,
+    verify_use,
+)
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow

@@ -283,7 +283,7 @@ def pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: int) -
 
 
 def packed_columns(pairs: Decisions) -> Json:
-    """Columns by their names, as `opened.js` reads them."""
+    """Columns by their names, as `pairs.js` reads them."""
     return ({name: packed_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: packed_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
             | {name: packed_values(_pair_facts(pairs, name)) for name in _FACTS}

@@ -85,7 +85,7 @@ def skyline(board: Leaderboard) -> Skyline:
 
 
 def _scale(rows: Sequence[tuple[float, float | None, float | None]], sign: int) -> tuple[float, float]:
-    """The ends of the scale, which outliers among the worse scores do not rule; as on the task's page (scale.js).
+    """The ends of the scale, which outliers among the worse scores do not rule; as on the task's page (plots.js).
 
     The best scores are what a reader comes for, and always on it.
     """

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.parallel.execution import Execution, with_progress
-from registry.parallel.ordered import ahead
+from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import room, scratch
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from registry.evaluation.scoring.score import ACTION, shown_after
-from registry.evaluation.verifying.hiding import verify_ladders
+from registry.evaluation.verifying.stored import verify_ladders
 from registry.store.database import Database
 from registry.store.log import Journal
 

@@ -12,8 +12,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.scoring.score import score
-from registry.evaluation.submissions.amend import amend, chosen
-from registry.evaluation.submissions.rules import check_limits, lateness
+from registry.evaluation.submissions.life import amend, check_limits, chosen, lateness
 from registry.manifest import read_manifest
 from registry.parallel.execution import Execution
 from registry.store import catalog

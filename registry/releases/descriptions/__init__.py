@@ -1,1 +1,0 @@
-"""What describes a release: its README, Croissant and RO-Crate, and the licences that these name."""
