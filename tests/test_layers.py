@@ -16,7 +16,7 @@ LAYERS = [  # of packages, and of modules beside them; each imports from earlier
     "columns judged missing parallel",
     "manifest metrics readers significance store",
     "evaluation importers metric_names query", "publication", "api quick studies", "boards", "at_once",
-    "reports", "competitions releases", "direct serving", "cli"]
+    "reports", "competitions releases", "direct serve", "cli"]
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
 

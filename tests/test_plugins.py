@@ -130,7 +130,7 @@ def test_its_study_is_a_command_by_its_full_name(registry, installed):
     assert "distance of every system" in registry("study", "behind@evalregistry-toy", "--help").stdout
     rows = registry("study", "behind@evalregistry-toy", "t", "--least", "0.1", "--format", "json").json
     assert [(row["system"], row["behind"]) for row in rows] == [("y", 1 / 4)]
-    assert "study" in registry("verify").stdout
+    registry("verify")
     (stored,) = registry("query", "SELECT study FROM study", "--format", "json").json
     assert stored == {"study": "behind@evalregistry-toy(least=0.1)"}
 

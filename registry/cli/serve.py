@@ -52,7 +52,7 @@ def serve(
     They contain public data only. A commit is shown some seconds later. The registry itself is never written to.
     """
     server = _server()
-    from registry.serving.settings import QueryLimits, Settings
+    from registry.serve.source import QueryLimits, Settings
 
     limits = QueryLimits(seconds=timeout, rows=max_rows, memory=size_in_bytes(max_memory, "--max-memory",
                          least=LEAST_MEMORY), at_once=queries)
@@ -83,7 +83,7 @@ def serve(
 def _server() -> ModuleType:
     """What serves, where it is installed."""
     try:
-        from registry.serving import server
+        from registry.serve import server
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
             raise

@@ -4,15 +4,15 @@ import io
 from contextlib import ExitStack
 
 import pyarrow.parquet
+from registry.query.question import Query, QueryRequest
 from starlette.testclient import TestClient
 
 from registry.errors import RegistryError
 from registry.query import sql
-from registry.query.question import Query, QueryRequest
 from registry.query.sql import write
-from registry.serving.app import application
-from registry.serving.served import Served
-from registry.serving.settings import Settings
+from registry.serve.app import application
+from registry.serve.queries import Served
+from registry.serve.source import Settings
 from registry.store.database import Database
 from registry.store.rows import driver_of
 from tests.attacks.hidden import Secrets

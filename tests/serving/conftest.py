@@ -9,10 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.query.sql import write
-from registry.serving.app import application
-from registry.serving.served import Served
-from registry.serving.settings import Settings
-from registry.serving.snapshots import Snapshots, write_snapshot
+from registry.serve.app import application
+from registry.serve.queries import Served
+from registry.serve.snapshots import Snapshots, write_snapshot
+from registry.serve.source import Settings
 from registry.store.database import Database
 from tests.conftest import answer_here
 

@@ -9,14 +9,11 @@ from tempfile import TemporaryFile
 
 import pytest
 
-from registry.serving.answers.problems import ProblemError
-from registry.serving.connections import MOST, Idle
-from registry.serving.queries import Answer, Queries
-from registry.serving.reading.boards import task_boards
-from registry.serving.reading.source import Cache, Source
-from registry.serving.settings import QueryLimits, Settings
-from registry.serving.snapshots import Snapshots
-from registry.serving.sql import Sent
+from registry.serve.app import Sent
+from registry.serve.queries import Answer, Queries
+from registry.serve.server import MOST_CONNECTIONS, Idle
+from registry.serve.snapshots import Snapshots
+from registry.serve.source import Cache, ProblemError, QueryLimits, Settings, Source, task_boards
 from registry.store.database import Database
 
 STANDINGS = "/api/tasks/small/boards/0/standings"
@@ -136,7 +133,7 @@ def test_connections_without_a_whole_request_are_closed():
         if second == 15:
             again.cycle = Cycle(response_complete=True)
     assert [one.is_closed for one in there] == [True, False, False]
-    many = [Open() for _ in range(MOST // 2 + 1)]
+    many = [Open() for _ in range(MOST_CONNECTIONS // 2 + 1)]
     for second in range(4):
         idle.end(many, second)
     assert all(one.is_closed for one in many)

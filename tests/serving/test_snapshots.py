@@ -7,15 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from registry.query.question import Query
 
 from registry.errors import RegistryError
-from registry.query.question import Query
-from registry.serving import snapshots
-from registry.serving.queries import Queries
-from registry.serving.reading import source
-from registry.serving.reading.source import Source
-from registry.serving.settings import QueryLimits, Settings
-from registry.serving.snapshots import Snapshots, write_snapshot
+from registry.serve import snapshots, source
+from registry.serve.queries import Queries
+from registry.serve.snapshots import Snapshots, write_snapshot
+from registry.serve.source import QueryLimits, Settings, Source
 from registry.store.database import Database
 
 DB = Path("registry.duckdb")

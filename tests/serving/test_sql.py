@@ -9,10 +9,10 @@ import signal
 
 import pyarrow.parquet
 import pytest
+from registry.query.question import Query, QueryRequest
 
 from registry.query.forked import ForkedProcess
-from registry.query.question import Query, QueryRequest
-from registry.serving.settings import QueryLimits
+from registry.serve.source import QueryLimits
 from tests.query.refused import REFUSED
 
 ASKED = "SELECT system, rank FROM leaderboard WHERE system = $s AND rank = $r"

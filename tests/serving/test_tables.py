@@ -8,9 +8,8 @@ import re
 import jsonschema
 import pytest
 
-from registry.serving.app import _ROUTES
-from registry.serving.openapi import PAGES
-from registry.serving.tables import ITEM_LISTS
+from registry.serve.app import _ROUTES
+from registry.serve.tables import ITEM_LISTS, PAGES
 from tests.conftest import ROOT
 
 DOCS = (ROOT / "docs" / "serve.md").read_text()

@@ -222,5 +222,5 @@ def test_users_declare_the_range_of_their_scores():
 def test_a_score_outside_of_its_range_is_told():
     """A metric of a plugin that declares none, and scores up to 100."""
     matrix = replace(of_values(Mean(), [[37.0, 1.0], [40.0, 0.0]]), score_range=(0, 1))
-    assert "a score of 38.5 is outside of the metric's range, 0 to 1" in refusal(matrix)
+    assert "a score of 38.5 is outside the range of the metric, 0 to 1" in str(refusal(matrix))
     assert refusal(of_labels(np.eye(4))) is None

@@ -3,7 +3,7 @@
 A child process writes them, so that the server never opens the registry itself, and no reader's file is replaced. A
 snapshot is deleted when its last lease ends. Leases begin and end in the event loop, so counting them needs no lock.
 
-    python -m registry.serving.snapshots DATABASE OUTPUT [--private] [--sources]
+    python -m registry.serve.snapshots DATABASE OUTPUT [--private] [--sources]
 """
 
 from __future__ import annotations

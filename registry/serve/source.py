@@ -1,4 +1,4 @@
-"""Reads snapshots for requests, in a few threads; each answer is made once, however many clients request it.
+"""Read snapshots for requests, in a few threads; each answer is made once, however many clients request it.
 
 When a new snapshot is written, recently requested answers are made of it first; until then requests see the old one.
 So a commit makes no request slow.
@@ -9,20 +9,132 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from registry.errors import RegistryError
+from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+from registry.boards.site import unshown
+from registry.boards.snapshot import Snapshot as Boards
+from registry.boards.snapshot import TaskBoards, detailed, snapshot
+from registry.boards.submissions import Ladder, ladders
+from registry.errors import HiddenError, InputError, LimitError, MismatchError, RegistryError, UnknownNameError
 from registry.evaluation.past import PastDatabase
-from registry.serving.answers.problems import busy
-from registry.serving.settings import Settings
-from registry.serving.snapshots import Snapshot, Snapshots
+from registry.serve.snapshots import Snapshot, Snapshots
+from registry.store import catalog
 from registry.store.database import Database
+from registry.store.log import Journal
+from registry.studies.run import Archive, questions
+from registry.studies.study import Choice
+from registry.studies.suites import Macro, macro_boards
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What SQL of strangers may take.
+
+    Attributes:
+        seconds: After which a query is ended.
+        rows: That a result has at most; a page shows fewer.
+        memory: The bytes that the process of a query may take.
+        size: The bytes that a result has at most.
+        at_once: Queries that are answered at the same time.
+        waiting: Queries that may wait for that.
+        patience: The seconds that they wait.
+    """
+
+    seconds: float = 10
+    rows: int = 100_000
+    memory: int = 2**30
+    size: int = 2**28
+    at_once: int = 2
+    waiting: int = 32
+    patience: float = 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is served.
+
+    Attributes:
+        path: Of the database.
+        private: Whether everything is shown, else only what is public.
+        every: The least seconds from one snapshot of the database to the next.
+        items: How many items of each test set a page shows.
+        queries: The limits of SQL; None: none is answered, and neither are items shown but as pages show them.
+        room: The bytes that what is kept in memory may take.
+        hosts: Names that this machine is called by, beside its addresses and localhost.
+        origins: Whose pages' scripts may read what is served, `https://example.org`; `*`: everybody's.
+        url: Where readers find the site, ending with a slash, for the links of the feed; else where they asked.
+    """
+
+    path: Path
+    private: bool = False
+    every: float = 10
+    items: int = 0
+    queries: QueryLimits | None = QueryLimits()
+    room: int = 2**28
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    url: str = ""
+
+    @property
+    def caching(self) -> str:
+        """The header Cache-Control of what is made of the registry."""
+        return "private, no-store" if self.private else "no-cache"
+
+    @property
+    def shows_texts(self) -> bool:
+        """Whether items may be read, with their texts, gold and answers."""
+        return self.queries is not None or self.items > 0
+
+
+BUSY = "the registry is busy or cannot be read now; ask again in a moment"
+FAILED = "something went wrong here; the log of the server has the details"
+
+
+class ProblemError(Exception):
+    """An answer that is none.
+
+    Attributes:
+        status: Of HTTP.
+        message: What is wrong, and what to do.
+        excerpt: What is easier seen than told.
+        headers: What else is answered.
+    """
+
+    def __init__(self, status: int, message: str, excerpt: str = "", headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.excerpt, self.headers = status, message, excerpt, headers or {}
+
+
+def busy() -> ProblemError:
+    """Return the answer to a request that may succeed in a moment."""
+    return ProblemError(503, BUSY, headers={"Retry-After": "2"})
+
+
+def problem_of(error: Exception) -> ProblemError | None:
+    """An error as HTTP tells it; None where it is nothing that a client could understand."""
+    match error:
+        case ProblemError():
+            return error
+        case HiddenError():
+            return ProblemError(403, str(error))
+        case UnknownNameError() | MismatchError():
+            return ProblemError(404, str(error), error.excerpt)
+        case InputError():
+            return ProblemError(400, str(error), error.excerpt)
+        case LimitError():
+            return ProblemError(422, str(error))
+        case RegistryError():
+            return busy()
+    return None
+
 
 _LOG = logging.getLogger(__name__)
 _READERS = 4  # threads that read and draw
@@ -210,3 +322,93 @@ class Cache:
         self._taken += size
         while self._taken > self._room:
             self._taken -= self._stored.popitem(last=False)[1][1]
+
+
+_OF_A_SYSTEM = 2000  # bytes of a standing with its remarks, and of what is computed of it
+_OF_AN_ITEM = 500  # bytes of one answer to it
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A task's boards, or why none are shown: `hidden` until when, and the `ladders` that are shown meanwhile."""
+
+    boards: TaskBoards | None
+    hidden: str = ""
+    ladders: tuple[Ladder, ...] = ()
+
+    @property
+    def open(self) -> TaskBoards:
+        """The boards.
+
+        Raises:
+            HiddenError: They are hidden.
+        """
+        if self.boards is None:
+            raise HiddenError(self.hidden)
+        return self.boards
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        if self.boards is None:
+            return _OF_A_SYSTEM
+        found = 0
+        for board in self.boards.boards:
+            pairs = board.decisions
+            found += pairs.a.nbytes + pairs.b.nbytes + sum(column.nbytes for column in pairs.columns.values())
+            found += _OF_A_SYSTEM * len(board.standings)
+        return found + sum(_OF_AN_ITEM * len(view.outputs) for view in self.boards.items or ())
+
+
+async def task_boards(reading: Reading, task: str, at: str | None) -> Shown:
+    """Return the boards of a task, with as many items of each test set as the settings say.
+
+    Raises:
+        UnknownNameError: There is no such task.
+        MismatchError: There is nothing to show yet.
+        InputError: The moment is none.
+    """
+    return await reading.make_once(("boards", task, at), lambda: _task_boards(reading, task, at),
+                                   lambda shown: shown.size)
+
+
+async def _task_boards(reading: Reading, task: str, at: str | None) -> Shown:
+    items = reading.settings.items
+    boards, database = await reading.read(lambda opened: (_read_boards(opened, task, items), opened.database), at)
+    if isinstance(boards, Shown):
+        return boards
+    return await reading.draw(lambda: Shown(_averaged(boards, database).tasks[0]))
+
+
+def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
+    connection, moment = opened.connection, opened.database.moment
+    try:
+        found = snapshot(connection, task, items=items, pairs=ALL_PAIRS)
+    except HiddenError as hidden:
+        return Shown(None, str(hidden), tuple(ladders(connection, task)))
+    if not found.boards:
+        raise MismatchError(f"{task}: {NOT_COMPARED}")
+    try:
+        asked = tuple(questions(connection, Macro(), Choice(task)))
+    except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
+        asked = ()
+    found = detailed(connection, found, items, moment)
+    return replace(found if moment is None else found.past(moment), asked=asked)
+
+
+def _averaged(found: Boards, database: Database) -> Boards:
+    """The same with averages over test sets: those that are not kept are made for as long as they are shown."""
+    try:
+        return found.with_averages(macro_boards(found.asked, Archive(database, Journal("serve", {}), dry_run=True)))
+    except MismatchError:  # as above, of what was written since
+        return found
+
+
+def open_tasks(opened: Opened) -> tuple[list[str], list[str]]:
+    """The tasks whose leaderboards are shown, and why others are not."""
+    missing = unshown(opened.connection)
+    try:
+        tasks = catalog.tasks(opened.connection)
+    except (HiddenError, InputError):  # all are hidden, or there is none
+        tasks = []
+    return [row.slug for row in tasks if row.slug not in missing], list(missing.values())

@@ -1,24 +1,78 @@
-"""The server: an address of this machine, and what answers there until it is stopped."""
+"""The server: an address of this machine, and limits on connections.
+
+Beyond the limit of connections requests are answered by 503, and beyond twice as many nobody is let in. Connections
+without a complete request are closed, so that slow clients keep nobody out for long.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from registry.errors import RegistryError
 from registry.query.forked import prepare
-from registry.serving import connections
-from registry.serving.app import application
-from registry.serving.guard import LONGEST_HEAD
-from registry.serving.served import Served
-from registry.serving.settings import Settings
+from registry.serve.app import LONGEST_HEAD, application
+from registry.serve.queries import Served
+from registry.serve.source import Settings
+
+MOST_CONNECTIONS = 1000
+_FILES = 4 * MOST_CONNECTIONS  # that the system is asked to allow: connections, the database, and what queries need
+_PATIENCE, _HASTE = 20.0, 2.0  # seconds without a whole request: as a rule, and where half of the connections are taken
+_UNREAD = 60_000  # milliseconds after which who reads nothing of an answer has gone
+
+
+class Connection(H11Protocol):
+    """A connection, which is closed at once where there are far too many."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin."""
+        super().connection_made(transport)
+        if len(self.connections) > 2 * MOST_CONNECTIONS:
+            transport.abort()
+
+
+class Idle:
+    """The connections without a whole request, and since when."""
+
+    def __init__(self) -> None:
+        self._since: dict[Connection, tuple[RequestResponseCycle | None, float]] = {}
+
+    def end(self, connections: Iterable[Connection], now: float) -> None:
+        """Close those that have waited for too long `now`, in seconds of any clock."""
+        known, there = self._since, list(connections)
+        patience = _HASTE if len(there) > MOST_CONNECTIONS / 2 else _PATIENCE
+        self._since = {}
+        for one in there:
+            if one.cycle is not None and not one.cycle.response_complete:
+                continue
+            before, since = known.get(one, (one.cycle, now))
+            since = since if before is one.cycle else now  # it has asked since
+            self._since[one] = one.cycle, since
+            if now - since > patience:
+                one.shutdown()  # what is still to be sent is
+
+
+def allow_connections(listener: socket.socket) -> None:
+    """Have the system allow so many connections, and end those whose other end reads nothing."""
+    with suppress(ImportError, OSError, ValueError):  # where there are no such limits, or they are final
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
+
 
 _GRACE = 5  # seconds for which answers that are being sent are waited for at the end
 
@@ -84,12 +138,12 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
     """
     if settings.queries is not None:
         prepare()
-    connections.allow(listener)
+    allow_connections(listener)
     with closing(Served(settings)) as served:
         config = uvicorn.Config(
             application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,
-            proxy_headers=False, ws="none", http=connections.Connection, loop="asyncio", timeout_keep_alive=15,
-            timeout_graceful_shutdown=_GRACE, limit_concurrency=connections.MOST,
+            proxy_headers=False, ws="none", http=Connection, loop="asyncio", timeout_keep_alive=15,
+            timeout_graceful_shutdown=_GRACE, limit_concurrency=MOST_CONNECTIONS,
             h11_max_incomplete_event_size=LONGEST_HEAD)
         announce()
         with suppress(KeyboardInterrupt):  # which it raises again when all is closed
@@ -101,12 +155,12 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, served: Served) -> None:
         super().__init__(config)
-        self._served, self._idle = served, connections.Idle()
+        self._served, self._idle = served, Idle()
 
     async def on_tick(self, counter: int) -> bool:
         """Close what stands open for too long; ten times a second."""
         if counter % 10 == 0:
-            open_now = (one for one in self.server_state.connections if isinstance(one, connections.Connection))
+            open_now = (one for one in self.server_state.connections if isinstance(one, Connection))
             self._idle.end(open_now, time.monotonic())
         return await super().on_tick(counter)
 

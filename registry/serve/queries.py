@@ -1,7 +1,7 @@
-"""SQL of strangers: in processes of their own with their limits, some at a time, and never kept from writers for long.
+"""SQL of strangers: in processes of their own with limits, a few at a time.
 
 A result is taken from the process as fast as that gives it, into memory or a file without a name, and sent when it is
-whole. So who reads slowly keeps no database open, and what goes beyond a limit is an error and not half a result.
+complete. So a slow reader keeps no database open, and what exceeds a limit is an error and not half a result.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import IO
 from registry.errors import LimitError, RegistryError
 from registry.query.forked import ForkedProcess
 from registry.query.question import Query, QueryRequest
-from registry.serving.answers.problems import BUSY, ProblemError
-from registry.serving.reading.source import Source
-from registry.serving.settings import QueryLimits
+from registry.serve.snapshots import Snapshots
+from registry.serve.source import BUSY, ProblemError, QueryLimits, Settings, Source
 
 _IN_MEMORY, _CHUNK = 2**20, 2**16
 _MORE = "the result has more than"
@@ -223,3 +222,34 @@ def _problem(error: RegistryError) -> ProblemError:
         is_told = message.startswith((_MORE, "the query", "DuckDB"))
         return ProblemError(422, message if is_told else "the query cannot be answered within its limits")
     return ProblemError(503, BUSY, headers=_RETRY)
+
+
+class Served:
+    """The settings, the registry's newest snapshot, and the answers to SQL; without them if SQL is off.
+
+    `begin` starts a process for a query.
+
+    Raises:
+        RegistryError: The first snapshot cannot be written.
+    """
+
+    def __init__(self, settings: Settings, begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
+        self.settings = settings
+        snapshots = Snapshots(settings.path, private=settings.private, sources=settings.shows_texts,
+                              every=settings.every)
+        try:
+            self.source = Source(settings, snapshots)
+        except BaseException:
+            snapshots.close()
+            raise
+        self.queries = None if settings.queries is None else Queries(self.source, settings.queries, begin)
+
+    def stop(self) -> None:
+        """End the queries that run."""
+        if self.queries is not None:
+            self.queries.close()
+
+    def close(self) -> None:
+        """End everything, and remove all snapshots."""
+        self.stop()
+        self.source.close()

@@ -1,1 +1,0 @@
-"""What is read of the database to be served, once for each of its states."""
