@@ -14,7 +14,7 @@ from registry.evaluation.matrices import Counts, Steps, matrix_of
 from registry.families import FAMILIES, as_kept, step_of
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
 from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula
-from registry.metrics.confusion import label_code
+from registry.metrics.confusion import make_label_code
 from registry.metrics.sets import MatchMetric
 from registry.readers import Conllu, Document
 from registry.significance import TESTS, StatisticMatrix
@@ -131,7 +131,7 @@ def typical(metric, items, answers):
         return matrix_of(metric, Counts.of(counts.astype(float)))
     rows = np.stack([metric.corpus_statistics(items, of) for of in answers], axis=1)
     if isinstance(metric, ConfusionMetric):
-        gold, predicted = (rows[..., [side]] == [label_code(name) for name in LABELS] for side in (0, 1))
+        gold, predicted = (rows[..., [side]] == [make_label_code(name) for name in LABELS] for side in (0, 1))
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(float)
         return matrix_of(metric, Counts.of(counts.reshape(*rows.shape[:-1], -1)))
     rows = np.stack([as_kept(of_system) for of_system in rows.swapaxes(0, 1)], axis=1)

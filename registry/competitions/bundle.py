@@ -60,7 +60,7 @@ class Wheel:
     version: Version
 
     def requirements(self, python: str) -> list[Requirement]:
-        """What it needs on Linux.
+        """Return the requirements on Linux.
 
         Raises:
             InputError: It is no wheel.
@@ -73,23 +73,23 @@ class Wheel:
                 "Requires-Dist", [])]
         except (OSError, ValueError, zipfile.BadZipFile, InvalidRequirement) as error:
             raise InputError(f"not a wheel: {error}", path=self.path) from None
-        return [of for of in found if of.marker is None or of.marker.evaluate(_environment(python))]
+        return [of for of in found if of.marker is None or of.marker.evaluate(_make_environment(python))]
 
 
-def needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
-    """Find the wheels in `folder` that a scoring program of these metrics needs under a version of Python.
+def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
+    """Find the wheels in `folder` that a scoring program of these metrics needs under a Python version.
 
     Raises:
         InputError: One is not there, or there is no such folder; says how to fetch all. Or a metric needs more than
             wheels.
     """
-    roots = _roots(metrics)
+    roots = _list_roots(metrics)
     fetch = (f"pip download --only-binary=:all: --python-version {python} "
              + "".join(f"--platform {platform} " for platform in _FETCHED)
              + f"-d {folder} " + " ".join(f"'{root}'" for root in roots))
     if not folder.is_dir():
         raise InputError(f"no such folder; `{fetch}` fetches the wheels", path=folder)
-    known = _wheels(folder, python)
+    known = _find_wheels(folder, python)
     chosen: dict[str, Wheel] = {}
     waiting = list(roots)
     while waiting:
@@ -108,20 +108,20 @@ def needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[
     return sorted((wheel.path for wheel in chosen.values()), key=lambda path: path.name)
 
 
-def _roots(metrics: Iterable[Metric]) -> list[Requirement]:
-    """What the program itself imports: always, and for these metrics."""
+def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
+    """List the requirements of the program: always, and for these metrics."""
     names = set(ALWAYS)
     for metric in metrics:
         if isinstance(metric, METEOR):
             raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
                              "the registry's own boards")
         names |= scorer(metric).keys() - {"revision"}
-    declared = _declared()
+    declared = _read_requirements()
     return [declared.get(name, Requirement(name)) for name in sorted(names)]
 
 
-def _declared() -> Mapping[str, Requirement]:
-    """The requirements of this package by name, without their markers."""
+def _read_requirements() -> Mapping[str, Requirement]:
+    """Return the requirements of this package by name, without markers."""
     try:
         lines = metadata.requires("evalregistry") or []
     except metadata.PackageNotFoundError:
@@ -133,8 +133,8 @@ def _declared() -> Mapping[str, Requirement]:
     return found
 
 
-def _wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
-    """The wheels of a folder that fit, by their distribution."""
+def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
+    """Return the matching wheels of a folder by distribution."""
     major, minor = (int(part) for part in python.split("."))
     fitting = {*cpython_tags((major, minor), platforms=_PLATFORMS),
                *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}
@@ -149,18 +149,19 @@ def _wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
     return found
 
 
-def _environment(python: str) -> dict[str, str]:
-    """What markers of requirements are held against."""
+def _make_environment(python: str) -> dict[str, str]:
+    """Return the environment for markers of requirements."""
     return {"implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
             "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "",
             "platform_system": "Linux", "platform_version": "", "python_full_version": f"{python}.0",
             "python_version": python, "sys_platform": "linux", "extra": ""}
 
 
-def yaml(table: Mapping[str, Any]) -> str:
-    r"""Write a mapping of texts, numbers, truth values, and lists and mappings of them; keys are plain words.
+def format_yaml(table: Mapping[str, Any]) -> str:
+    """Format a mapping of texts, numbers, truth values, lists and mappings; keys are plain words.
 
-    >>> print(yaml({"title": "A: b", "phases": [{"index": 0, "tasks": [0, 1]}, {"index": 1, "tasks": []}]}), end="")
+    >>> phases = [{"index": 0, "tasks": [0, 1]}, {"index": 1, "tasks": []}]
+    >>> print(format_yaml({"title": "A: b", "phases": phases}), end="")
     title: "A: b"
     phases:
       - index: 0
@@ -170,14 +171,14 @@ def yaml(table: Mapping[str, Any]) -> str:
       - index: 1
         tasks: []
     """
-    return "".join(f"{line}\n" for line in _lines(table))
+    return "".join(f"{line}\n" for line in _format_lines(table))
 
 
-def _lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
+def _format_lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
     for one in value.items() if isinstance(value, Mapping) else value:
         key, inner = one if isinstance(value, Mapping) else (None, one)
         if isinstance(inner, Mapping | list) and inner:
-            below = list(_lines(inner))
+            below = list(_format_lines(inner))
             if key is None:
                 yield f"- {below[0]}"
                 below = below[1:]
@@ -185,17 +186,17 @@ def _lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
                 yield f"{key}:"
             yield from (f"  {line}" for line in below)
         else:
-            yield f"- {_scalar(inner)}" if key is None else f"{key}: {_scalar(inner)}"
+            yield f"- {_format_scalar(inner)}" if key is None else f"{key}: {_format_scalar(inner)}"
 
 
-def _scalar(value: Any) -> str:
-    """Texts in one line, whatever is in them: what cannot be seen is written as an escape."""
+def _format_scalar(value: Any) -> str:
+    """Format a scalar in one line; invisible characters become escapes."""
     if not isinstance(value, str):
         return json.dumps(value)
-    return "".join(c if c.isprintable() else _escaped(c) for c in json.dumps(value, ensure_ascii=False))
+    return "".join(c if c.isprintable() else _escape(c) for c in json.dumps(value, ensure_ascii=False))
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -214,12 +215,12 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """What it is called: after its test sets."""
+        """Names of its test sets."""
         return ", ".join(self.test_sets)
 
 
-def phases(manifest: Manifest, start: datetime) -> list[Phase]:
-    """The phases of a competition that begins at `start`, one after the other, as the platform wants them.
+def make_phases(manifest: Manifest, start: datetime) -> list[Phase]:
+    """Return the consecutive phases of a competition that begins at `start`.
 
     Raises:
         InputError: The first deadline is not after the start.
@@ -232,14 +233,14 @@ def phases(manifest: Manifest, start: datetime) -> list[Phase]:
             continue
         begin = (found[-1].end or start) + timedelta(seconds=1) if found else start
         if end is not None and end <= begin:
-            raise InputError(f"the deadline of test set {test_sets[0]} is {_moment(end)} UTC, and its phase would "
-                             f"begin at {_moment(begin)}; set an earlier one by --start")
+            raise InputError(f"the deadline of test set {test_sets[0]} is {_format_moment(end)} UTC, and its phase "
+                             f"would begin at {_format_moment(begin)}; set an earlier one by --start")
         found.append(Phase(begin, end, test_sets))
     return found
 
 
-def competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
-    """What competition.yaml says.
+def make_competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
+    """Return the content of competition.yaml.
 
     Args:
         task: The task.
@@ -271,26 +272,27 @@ def competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str, *, 
             "index": n, "name": name, "description": f"Test set {name} of {manifest.task.id}",
             "reference_data": f"reference_data/{name}/", "scoring_program": "scoring_program/",
         } for n, name in enumerate(names)],
-        "phases": [_phase(n, phase, names, manifest, hidden=hidden) for n, phase in enumerate(of_phases)],
+        "phases": [_make_phase(n, phase, names, manifest, hidden=hidden) for n, phase in enumerate(of_phases)],
         "leaderboards": [{
             "title": "Results", "key": "results", "submission_rule": "Force_Last", "hidden": hidden,
-            "columns": list(_columns(task))}],
+            "columns": list(_make_columns(task))}],
     }
 
 
-def _phase(n: int, phase: Phase, names: Sequence[str], manifest: Manifest, *, hidden: bool) -> dict[str, Any]:
+def _make_phase(n: int, phase: Phase, names: Sequence[str], manifest: Manifest, *, hidden: bool) -> dict[str, Any]:
     limits = manifest.submission
     return {
-        "index": n, "name": phase.name, "description": f"Submissions to {phase.name}", "start": _moment(phase.start),
-        **({} if phase.end is None else {"end": _moment(phase.end)}),
+        "index": n, "name": phase.name, "description": f"Submissions to {phase.name}",
+        "start": _format_moment(phase.start),
+        **({} if phase.end is None else {"end": _format_moment(phase.end)}),
         "max_submissions": limits.limit or 0, "max_submissions_per_day": limits.limit_per_day or 0,  # 0: any number
         "execution_time_limit": TIME_LIMIT, "auto_migrate_to_this_phase": False,
         "hide_output": False, "hide_score_output": hidden, "accepts_only_result_submissions": True,
         "starting_kit": f"starting_kit/{n}/", "tasks": [names.index(name) for name in phase.test_sets]}
 
 
-def _columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
-    """The columns of the leaderboard; the primary metric is the first, by which the platform sorts."""
+def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
+    """Return the leaderboard's columns, the primary metric first: the platform sorts by it."""
     primary, declared = task.manifest.primary.id, {of.id: of for of in task.manifest.metric}
     for n, name in enumerate(sorted(task.metrics, key=lambda of: of != primary)):
         if len(name) > LONGEST_KEY:
@@ -302,13 +304,13 @@ def _columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
                "precision": task.metrics[name].decimals if of.decimals is None else of.decimals, "hidden": False}
 
 
-def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
-    """The competition's pages and terms in Markdown, by their paths; where the manifest says nothing, so do they."""
+def make_pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
+    """Return the competition's pages and terms in Markdown by path."""
     about, manifest = task.manifest.task, task.manifest
     facts = [("Organisers", ", ".join(about.organisers)), ("Contact", about.contact), ("Page", about.url),
              ("Cite", about.citation)]
-    overview = [f"# {_text(about.title or about.id)}", _text(about.description),
-                "\n".join(f"- {name}: {_text(told)}" for name, told in facts if told)]
+    overview = [f"# {_escape_markup(about.title or about.id)}", _escape_markup(about.description),
+                "\n".join(f"- {name}: {_escape_markup(told)}" for name, told in facts if told)]
     metrics = "\n".join(f"- `{name}`: `{metric!r}`, {metric.better} is better"
                         for name, metric in task.metrics.items())
     seen = "Scores are hidden from participants." if hidden else (
@@ -316,17 +318,17 @@ def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Ma
     evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), seen,
                   "The order on this platform is that of scores alone. Which differences are significant, and the "
                   "ranks that the data supports, are in the organisers' results."]
-    timed = "\n".join(f"- {_text(phase.name)}: from {_moment(phase.start)} UTC"
-                      + (f" until {_moment(phase.end)} UTC" if phase.end else "") for phase in of_phases)
-    data = ["# Data and submissions", timed, _how_to_submit(of_phases),
+    timed = "\n".join(f"- {_escape_markup(phase.name)}: from {_format_moment(phase.start)} UTC"
+                      + (f" until {_format_moment(phase.end)} UTC" if phase.end else "") for phase in of_phases)
+    data = ["# Data and submissions", timed, _describe_submission(of_phases),
             "The starting kit lists the items to answer. With it a file can be checked before it is submitted:",
             "    pip install evalregistry\n    registry check FILE --task starting_kit/task.toml"]
     return {f"pages/{name}.md": "\n\n".join(filter(None, parts)) + "\n" for name, parts in (
         ("overview", overview), ("evaluation", evaluation), ("data", data))}
 
 
-def terms(task: ResolvedTask) -> str:
-    """The terms of participation that follow from the manifest."""
+def make_terms(task: ResolvedTask) -> str:
+    """Return the terms of participation that follow from the manifest."""
     about, limits = task.manifest.task, task.manifest.submission
     told = ["# Terms", "Submissions are checked and scored, and kept by the organisers, who may publish their scores.",
             f"The data is licensed under {about.licence}." if about.licence else "",
@@ -335,7 +337,7 @@ def terms(task: ResolvedTask) -> str:
     return "\n\n".join(filter(None, told)) + "\n"
 
 
-def _how_to_submit(of_phases: Sequence[Phase]) -> str:
+def _describe_submission(of_phases: Sequence[Phase]) -> str:
     several = next((phase.test_sets for phase in of_phases if len(phase.test_sets) > 1), None)
     if several is None:
         return "Submit a zip file with one file in it: the system's output."
@@ -343,13 +345,13 @@ def _how_to_submit(of_phases: Sequence[Phase]) -> str:
             + ", ".join(f"`{name}.txt`" for name in several) + ".")
 
 
-def _text(text: str | None) -> str:
-    """A text in which Markdown and HTML see nothing of theirs."""
+def _escape_markup(text: str | None) -> str:
+    """Escape Markdown and HTML."""
     return re.sub(r"([\\`*_{}\[\]<>#|&])", r"\\\1", " ".join((text or "").split()))
 
 
-def _moment(of: datetime) -> str:
-    """A moment as the platform reads it; written as text, since of a date and time of YAML it keeps the date alone."""
+def _format_moment(of: datetime) -> str:
+    """Format a moment as text, because YAML dates lose their time on the platform."""
     return f"{of.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
@@ -383,7 +385,7 @@ class Wanted:
 
 
 def write_bundle(connection: Connection, row: TaskRow, wanted: Wanted, output: Path) -> list[str]:
-    """Write the competition of a task as a new zip file; gives what the organisers have to know.
+    """Write the competition of a task as a new zip file; returns notes for organisers.
 
     Raises:
         InputError: Something of the task cannot be run by the platform, a wheel is not there, or the file is there.
@@ -393,30 +395,30 @@ def write_bundle(connection: Connection, row: TaskRow, wanted: Wanted, output: P
         raise InputError("'random' runs need several files of every system, and a submission there has one; export "
                          "scores by `registry export TASK codabench --submission` instead")
     for test_set in task.manifest.test_set:
-        for reader in (task.readers[test_set.name], _submission_reader(task, test_set)):
+        for reader in (task.readers[test_set.name], _find_reader(task, test_set)):
             if getattr(reader, "syntax", None) == "parquet":
                 raise InputError(f"test set {test_set.name} is read from Parquet, which a scoring program cannot read; "
                                  "give tables as text or JSON Lines")
-    wheels = needed_wheels(wanted.wheels, task.metrics.values(), wanted.python)
+    wheels = find_needed_wheels(wanted.wheels, task.metrics.values(), wanted.python)
     created, blind = connection.execute(select(models.task.c.created_at, models.task.c.blind_until).where(
         models.task.c.task_id == row.task_id)).one()
     hidden = blind is not None and blind > now()
-    of_phases = phases(task.manifest, wanted.start or datetime.combine(created.date(), time(), UTC))
+    of_phases = make_phases(task.manifest, wanted.start or datetime.combine(created.date(), time(), UTC))
     files: Files = {
-        "competition.yaml": yaml(competition(task, of_phases, wanted.python, hidden=hidden)).encode(),
-        "terms.md": (wanted.terms or terms(task)).encode(),
-        "logo.png": logo(),
-        **{name: text.encode() for name, text in pages(task, of_phases, hidden=hidden).items()},
-        **_program(wheels, wanted.python),
+        "competition.yaml": format_yaml(make_competition(task, of_phases, wanted.python, hidden=hidden)).encode(),
+        "terms.md": (wanted.terms or make_terms(task)).encode(),
+        "logo.png": draw_logo(),
+        **{name: text.encode() for name, text in make_pages(task, of_phases, hidden=hidden).items()},
+        **_collect_program(wheels, wanted.python),
     }
-    gold = {test_set.name: _gold(connection, row, test_set) for test_set in task.manifest.test_set}
-    notes = [note for test_set in task.manifest.test_set for note in _read_otherwise(connection, row, task, test_set)]
+    gold = {test_set.name: _collect_gold(connection, row, test_set) for test_set in task.manifest.test_set}
+    notes = [note for test_set in task.manifest.test_set for note in _describe_others(connection, row, task, test_set)]
     for n, phase in enumerate(of_phases):
         for name in phase.test_sets:
             settings = Settings(name, phase.test_sets, hidden)
-            of_task = {**_task_files(task, gold, [name]), SETTINGS: settings.text().encode()}
+            of_task = {**_make_task_files(task, gold, [name]), SETTINGS: settings.format().encode()}
             files |= {f"reference_data/{name}/{path}": content for path, content in of_task.items()}
-        kit, told = _starting_kit(_task_files(task, gold, phase.test_sets))
+        kit, told = _make_starting_kit(_make_task_files(task, gold, phase.test_sets))
         files |= {f"starting_kit/{n}/{path}": content for path, content in kit.items()}
         notes += told
     with new_file(output) as unfinished:
@@ -425,7 +427,7 @@ def write_bundle(connection: Connection, row: TaskRow, wanted: Wanted, output: P
 
 
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a zip file whose bytes rest on nothing but these."""
+    """Write files into a zip file whose bytes depend only on these files."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
@@ -435,8 +437,8 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
             archive.writestr(entry, files[name], folded)
 
 
-def logo() -> bytes:
-    """A picture for the competition, which the platform wants: three bars as PNG."""
+def draw_logo() -> bytes:
+    """Return the picture that the platform requires: three bars as PNG."""
     side, bars = 240, ((30, 90), (95, 150), (160, 200))
     rows = b"".join(b"\0" + b"".join(
         b"\x1f\x5f\xa8" if any(left <= x < left + 50 and y >= side - 20 - high for left, high in bars) and y < side - 20
@@ -447,8 +449,8 @@ def logo() -> bytes:
         struct.pack(">I", len(of)) + kind + of + struct.pack(">I", zlib.crc32(kind + of)) for kind, of in chunks)
 
 
-def _program(wheels: Sequence[Path], python: str) -> Files:
-    """The scoring program: what starts it, this package, and the wheels."""
+def _collect_program(wheels: Sequence[Path], python: str) -> Files:
+    """Return the files of the scoring program: start script, this package, and wheels."""
     folder = Path(version.__file__).parent
     code = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")
             if path.suffix in _OF_PACKAGE and path.is_file()}
@@ -459,30 +461,30 @@ def _program(wheels: Sequence[Path], python: str) -> Files:
     return {f"scoring_program/{name}": content for name, content in found.items()}
 
 
-def _submission_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
-    """What reads every submission of the competition."""
+def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
+    """Return the reader of every submission."""
     return task.submission_reader(test_set, submit_entry(file="submission", system="submission"))
 
 
-def _read_otherwise(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
-    """Say how many submissions that are there are not read as the competition will read all."""
-    reader = repr(_submission_reader(task, test_set))
+def _describe_others(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
+    """Describe how many stored submissions have another reader."""
+    reader = repr(_find_reader(task, test_set))
     readers = [of.reader for of in catalog.submissions(connection, row.task_id) if of.test_set == test_set.name]
     if others := sum(of != reader for of in readers):
         yield (f"warning: {others} of {len(readers)} submissions to test set {test_set.name} are read by options of "
                "their own; the competition reads all as [submission] says")
 
 
-def _gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Files:
-    """The gold files of a test set as they were read, by role."""
+def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Files:
+    """Return the gold files of a test set by role."""
     stored = next(of for of in catalog.test_sets(connection, row.task_id) if of.name == test_set.name)
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=stored.gold_revision_id)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
     return {role: sources.fetch(connection, of) for role, of in digests.items()}
 
 
-def _task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[str]) -> Files:
-    """A task of some of the test sets: its manifest, without tests and submissions, and the gold files."""
+def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[str]) -> Files:
+    """Return manifest (without tests and submissions) and gold files for some test sets."""
     files: Files = {}
     test_sets = []
     for test_set in task.manifest.test_set:
@@ -500,8 +502,8 @@ def _task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[s
     return {MANIFEST: with_test_sets(manifest, test_sets).encode(), **files}
 
 
-def _starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
-    """What participants check with, made of a task's files; and what the organisers have to know of it."""
+def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
+    """Return the files with which participants check, and notes for organisers."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), files)
         manifest = Path(folder) / MANIFEST

@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from registry.competitions.scoring_program import answering, is_added
+from registry.competitions.scoring_program import choose_file, is_system_file
 from registry.errors import InputError, counted
 from registry.evaluation.ingest.declared import Declared, declare
 from registry.evaluation.resolve import ResolvedTask
-from registry.importers.base import whole_json
+from registry.importers.base import read_json
 from registry.importers.inspect import Archive
 from registry.manifest import submit_entry
 from registry.readers import Document
@@ -55,8 +55,8 @@ def read_list(document: Document) -> dict[int, Listed]:
     """
     is_json = document.text().lstrip().startswith(("[", "{"))
     found: dict[int, Listed] = {}
-    for line, of in _of_json(document) if is_json else _rows(document, _COLUMNS):
-        one = _listed(of, document, line)
+    for line, of in _read_json_rows(document) if is_json else _read_rows(document, _COLUMNS):
+        one = _parse_entry(of, document, line)
         if one.id in found:
             raise document.error(f"submission {one.id} stands twice", line, category="duplicate")
         found[one.id] = one
@@ -72,11 +72,11 @@ def read_leaderboard(document: Document) -> set[int]:
         InputError: It is neither, or a name in it does not end in a number.
     """
     if document.text().lstrip().startswith("{"):
-        boards = whole_json(document)
+        boards = read_json(document)
         names: list[tuple[int | None, str]] = [
             (None, name) for board in boards.values() if isinstance(board, Mapping) for name in board]
     else:
-        names = [(line, str(of["Username"])) for line, of in _rows(document, ("Username",))]
+        names = [(line, str(of["Username"])) for line, of in _read_rows(document, ("Username",))]
     found = set()
     for line, name in names:
         _, dash, number = name.rpartition("-")
@@ -89,8 +89,7 @@ def read_leaderboard(document: Document) -> set[int]:
     return found
 
 
-def _rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """The rows of a table with a header, each with its line."""
+def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     reader = csv.DictReader(io.StringIO(document.text()), strict=True)
     try:
         if absent := [name for name in columns if name not in (reader.fieldnames or ())]:
@@ -103,9 +102,9 @@ def _rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[int | 
         raise document.error(f"not CSV: {error}", reader.line_num) from None
 
 
-def _of_json(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """The entries of a list as the platform's interface gives it, without the parts of those that have several."""
-    told = whole_json(document)
+def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    """Yield the entries of a list in JSON; parts of submissions with several parts are left out."""
+    told = read_json(document)
     entries = told.get("results") if isinstance(told, dict) else told
     if not isinstance(entries, list):
         raise document.error("neither a list of submissions nor an object with one under 'results'")
@@ -119,7 +118,7 @@ def _of_json(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]
             yield None, {column: entry[key] for column, key in keys.items()} | leads
 
 
-def _listed(of: Mapping[str, Any], document: Document, line: int | None) -> Listed:
+def _parse_entry(of: Mapping[str, Any], document: Document, line: int | None) -> Listed:
     number, owner, at, status, phase = (str(of[name]) for name in _COLUMNS)
     if not _is_number(number):
         raise document.error(f"{number!r} is no number of a submission", line)
@@ -135,8 +134,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 16
 
 
-def require_all(wanted: Iterator[int], listed: Mapping[int, Listed], document: Document) -> None:
-    """Refuse a list that does not tell of all submissions.
+def check_listed(wanted: Iterator[int], listed: Mapping[int, Listed], document: Document) -> None:
+    """Refuse a list that lacks a submission.
 
     Raises:
         InputError: It lacks one.
@@ -163,7 +162,7 @@ class Downloaded:
 
     @property
     def when(self) -> str:
-        """When it was submitted: the moment, or the day where no more is known."""
+        """Time of submission: a moment, or a day if no more is known."""
         return f"{self.listed.at:%Y-%m-%d}" if self.is_day else f"{self.listed.at:%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -211,13 +210,13 @@ class Codabench(Value):
         document = Document.load(path)
         archive = Archive(document)
         listing = None if self.submissions is None else Document.load(self.submissions)
-        there, notes = self._there(archive, listing)
+        there, notes = self._select_submissions(archive, listing)
         read = [document, *([listing] if listing else [])]
         if self.take == "leaderboard":
-            leading, more = self._leading(there)
+            leading, more = self._read_leading(there)
             there = [one for one in there if one.listed.id in leading]
             read += more
-        chosen = [(one, test_set, test_sets) for one in there for test_sets in [self._test_sets(one, task)]
+        chosen = [(one, test_set, test_sets) for one in there for test_sets in [self._find_test_sets(one, task)]
                   for test_set in test_sets]
         if self.take == "latest":
             last = {(one.listed.owner, test_set): one for one, test_set, _ in chosen}
@@ -226,25 +225,26 @@ class Codabench(Value):
             raise InputError("no submission is left to take", path=document.path)
         declared, size = [], 0
         for one, test_set, test_sets in chosen:
-            document = _answer(archive, one, test_set, test_sets)
+            document = _find_answer(archive, one, test_set, test_sets)
             if (size := size + len(document.content)) > MOST:
                 raise InputError(f"all submissions together unfold to more than {MOST >> 20} MiB; take them phase by "
                                  "phase", path=archive.path)
-            declared.append(_declared(document, one, test_set, task))
+            declared.append(_declare(document, one, test_set, task))
         return Download(declared, notes, {of.name: of.digest for of in read})
 
-    def _there(self, archive: Archive, listing: Document | None) -> tuple[list[Downloaded], list[str]]:
-        """The submissions that were downloaded and scored, in the order in which they came."""
-        names = [name for name in archive.names if not name.endswith("/") and not is_added(PurePosixPath(name).name)]
+    def _select_submissions(self, archive: Archive, listing: Document | None) -> tuple[list[Downloaded], list[str]]:
+        """Return the downloaded and scored submissions by time."""
+        names = [name for name in archive.names
+                 if not name.endswith("/") and not is_system_file(PurePosixPath(name).name)]
         notes = [f"{archive.path}: the platform did not give all submissions"] if _FAILED in names else []
-        found = dict(_named(archive, name) for name in names if name != _FAILED)
+        found = dict(_parse_name(archive, name) for name in names if name != _FAILED)
         if not found:
             raise InputError("no submission is in this archive", path=archive.path)
         if listing is None:
             there = list(found.values())
         else:
             listed = read_list(listing)
-            require_all(iter(found), listed, listing)
+            check_listed(iter(found), listed, listing)
             there = [Downloaded(of.member, listed[number], is_day=False) for number, of in found.items()]
         if failed := [one for one in there if not one.listed.finished]:
             notes.append(f"{counted(len(failed), 'submission')} left out that the platform did not score")
@@ -254,8 +254,8 @@ class Codabench(Value):
             raise InputError(f"no submission of phase {self.phase!r}; there are {phases}", path=archive.path)
         return sorted(kept, key=lambda one: (one.listed.at, one.listed.id)), notes
 
-    def _leading(self, there: Sequence[Downloaded]) -> tuple[set[int], list[Document]]:
-        """The numbers of the submissions on the leaderboard, and the file that says so."""
+    def _read_leading(self, there: Sequence[Downloaded]) -> tuple[set[int], list[Document]]:
+        """Return the numbers of submissions on the leaderboard, and its file."""
         if self.leaderboard is not None:
             document = Document.load(self.leaderboard)
             return read_leaderboard(document), [document]
@@ -264,8 +264,8 @@ class Codabench(Value):
                              "leaderboard=FILE, or the list of submissions as JSON")
         return {one.listed.id for one in there if one.listed.leads}, []
 
-    def _test_sets(self, one: Downloaded, task: ResolvedTask) -> list[str]:
-        """The test sets that a submission answers: those that its phase is called after, as in a bundle."""
+    def _find_test_sets(self, one: Downloaded, task: ResolvedTask) -> list[str]:
+        """Return the test sets that a submission answers: those in the name of its phase, as in a bundle."""
         known = [test_set.name for test_set in task.manifest.test_set]
         named = [self.test_set] if self.test_set is not None else one.listed.phase.split(", ")
         if set(named) <= set(known):
@@ -276,30 +276,30 @@ class Codabench(Value):
                          "--option phase=PHASE and --option test_set=NAME")
 
 
-def _named(archive: Archive, member: str) -> tuple[int, Downloaded]:
-    """What the name of a participant's zip file says."""
+def _parse_name(archive: Archive, member: str) -> tuple[int, Downloaded]:
+    """Parse the name of a participant's zip file."""
     if (match := _NAME.fullmatch(PurePosixPath(member).name)) is None:
         raise InputError("is not called ID_OWNER_PhaseIdN_DATE_TIME_NAME, as the platform calls submissions",
-                         path=archive.member_path(member))
+                         path=archive.make_path(member))
     number, owner, phase, day, _ = match.groups()
     try:
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError:
-        raise InputError(f"{day} is no day", path=archive.member_path(member)) from None
+        raise InputError(f"{day} is no day", path=archive.make_path(member)) from None
     return int(number), Downloaded(member, Listed(int(number), owner, at, finished=True, phase=phase), is_day=True)
 
 
-def _answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
-    """The file of a participant's zip file that answers a test set."""
-    inner = Archive(Document(archive.member_path(one.member), archive.read(one.member)))
+def _find_answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
+    """Return the file in a participant's zip file that answers a test set."""
+    inner = Archive(Document(archive.make_path(one.member), archive.read(one.member)))
     files = [name for name in inner.names if not name.endswith("/") and not any(
-        map(is_added, PurePosixPath(name).parts))]
-    name = answering(files, test_set, test_sets, inner.path)
-    return Document(inner.member_path(name), inner.read(name), name=f"{one.listed.id}/{name}")
+        map(is_system_file, PurePosixPath(name).parts))]
+    name = choose_file(files, test_set, test_sets, inner.path)
+    return Document(inner.make_path(name), inner.read(name), name=f"{one.listed.id}/{name}")
 
 
-def _declared(document: Document, one: Downloaded, test_set: str, task: ResolvedTask) -> Declared:
-    """What the platform says of a submission, as the task's manifest might."""
+def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedTask) -> Declared:
+    """Return the platform's facts about a submission as a manifest's table."""
     deadline = task.manifest.deadline(test_set)
     late = deadline is not None and (one.listed.at.date() > deadline.astimezone(UTC).date() if one.is_day
                                      else one.listed.at > deadline)

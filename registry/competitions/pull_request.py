@@ -53,7 +53,7 @@ class Verdict:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a pull request and write the comment; gives 3 where it is refused."""
+    """Check a pull request and write the comment; returns 3 if it is refused."""
     parser = argparse.ArgumentParser(prog="python -m registry.competitions.pull_request", description=__doc__)
     parser.add_argument("--repository", type=Path, default=Path(), help="the clone, with base and head")
     parser.add_argument("--base", required=True, help="the commit that it is to be merged into")
@@ -66,14 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verdict = judge(_Git(given.repository), given.base, given.head, given.manifest,
                         allow_changes=given.allow_changes)
     except RegistryError as error:
-        verdict = Verdict(_comment("This pull request cannot be checked.", str(error)), refused=True)
+        verdict = Verdict(_make_comment("This pull request cannot be checked.", str(error)), refused=True)
     given.comment.write_text(verdict.comment, "utf-8")
     print(verdict.comment or "no submission is changed")
     return 3 if verdict.refused else 0
 
 
 def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool = False) -> Verdict:
-    """Check what a pull request adds, and bring the boards up to date with it.
+    """Check the files that a pull request adds, and update the boards.
 
     Args:
         git: The repository.
@@ -85,15 +85,15 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
     Raises:
         InputError: A commit is not there, or the base's own task is wrong.
     """
-    changes = git.changes(base, head)
+    changes = git.list_changes(base, head)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         git.unpack(base, folder)
         task = folder / manifest
-        before = _submissions(task)
+        before = _list_submissions(task)
         wanted = [of for of in changes if of.status == "A" or (allow_changes and folder / of.path in before)]
-        problems = [problem for of in wanted if (problem := _place(of, folder))]
-        submissions = _submissions(task)
+        problems = [problem for of in wanted if (problem := _reserve(of, folder))]
+        submissions = _list_submissions(task)
         given = [of for of in wanted if folder / of.path in submissions]
         others = [of for of in changes if of not in given]
         if not given and not any(folder / of.path in before for of in others):
@@ -101,20 +101,19 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
         problems += [f"{of.path}: " + (
             "a submission that is there already is not changed; add another file" if folder / of.path in before else
             f"no submission by {manifest}; propose such changes by themselves") for of in others]
-        if problems := problems or _fill(git, given, folder):
-            return Verdict(_comment("Refused: a submission adds files of its own only.", "\n".join(problems)),
+        if problems := problems or _write_submissions(git, given, folder):
+            return Verdict(_make_comment("Refused: a submission adds files of its own only.", "\n".join(problems)),
                            refused=True)
-        return _evaluated(task, [of.path for of in given], folder)
+        return _evaluate(task, [of.path for of in given], folder)
 
 
-def _submissions(manifest: Path) -> set[Path]:
-    """The files that the manifest's `[[submit]]` tables name."""
+def _list_submissions(manifest: Path) -> set[Path]:
     task = resolve(load_manifest(manifest)[0], manifest)
     return {path for _, _, path, _ in expanded(task, refuse=lambda _: None)}
 
 
-def _place(of: Change, folder: Path) -> str | None:
-    """Make an empty file where one of the head is to be; says why not, where it is none that may be there."""
+def _reserve(of: Change, folder: Path) -> str | None:
+    """Make an empty file for a file of the head; returns a reason if it may not exist."""
     path = folder / of.path
     if not path.parent.resolve().is_relative_to(folder) or (path.exists() and not path.is_file()) or path.is_symlink():
         return f"{of.path}: leads out of the repository"
@@ -128,47 +127,47 @@ def _place(of: Change, folder: Path) -> str | None:
     return None if of.path.isprintable() else f"{of.path!r}: the name is no printable text"
 
 
-def _fill(git: _Git, given: Sequence[Change], folder: Path) -> list[str]:
-    """Write the submissions of the head into the files made for them; says which may not be."""
+def _write_submissions(git: _Git, given: Sequence[Change], folder: Path) -> list[str]:
+    """Write the head's submissions into reserved files; returns faults."""
     if len(given) > MOST:
         return [f"{len(given):,} files; {MOST:,} are the most"]
     problems, left = [], ALL
     for of in given:
-        size = git.size(of.blob)
+        size = git.get_size(of.blob)
         left -= size
         if size > LARGEST:
             problems.append(f"{of.path}: {size >> 20} MiB; {LARGEST >> 20} MiB are the most")
         elif left < 0:
             return [*problems, f"{of.path}: with it all files have more than {ALL >> 20} MiB; submit fewer at once"]
         else:
-            (folder / of.path).write_bytes(git.content(of.blob))
+            (folder / of.path).write_bytes(git.read(of.blob))
     return problems
 
 
-def _evaluated(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
-    """Check the files, and where these are right run the task, if it has its gold."""
+def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
+    """Check the files; if they are valid and the task has its gold, run it."""
     listed = "\n".join(paths)
     task = load_manifest(manifest)[0]
-    checked = _registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
-                        folder=folder)
+    checked = _run_registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
+                            folder=folder)
     if checked.returncode:
-        return Verdict(_comment("Refused: the check found what is wrong.", checked.stderr), refused=True)
+        return Verdict(_make_comment("Refused: the check found what is wrong.", checked.stderr), refused=True)
     # In a blind phase warnings tell how good a submission is.
     is_blind = is_active(task.board.hidden) or task.board.release == "ladder"
     accepted = listed if is_blind else f"{listed}\n{checked.stderr}"
     if any(test_set.gold is None for test_set in task.test_set):
-        return Verdict(_comment(f"Accepted: {counted(len(paths), 'file')}.", accepted), refused=False)
+        return Verdict(_make_comment(f"Accepted: {counted(len(paths), 'file')}.", accepted), refused=False)
     with tempfile.TemporaryDirectory() as elsewhere:
-        run = _registry("run", str(manifest), "--db", str(Path(elsewhere) / "registry.duckdb"), "--format", "table",
-                        "--quiet", "--public", folder=folder)
+        run = _run_registry("run", str(manifest), "--db", str(Path(elsewhere) / "registry.duckdb"), "--format", "table",
+                            "--quiet", "--public", folder=folder)
     if run.returncode:
-        return Verdict(_comment("Refused: the task does not run with it.", run.stderr), refused=True)
-    told = _comment(f"Accepted: {counted(len(paths), 'file')}. The boards with it:", run.stdout)
-    return Verdict(told + "\n" + _block(accepted), refused=False)
+        return Verdict(_make_comment("Refused: the task does not run with it.", run.stderr), refused=True)
+    told = _make_comment(f"Accepted: {counted(len(paths), 'file')}. The boards with it:", run.stdout)
+    return Verdict(told + "\n" + _quote(accepted), refused=False)
 
 
-def _registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of the registry, in words that name no folder of this machine."""
+def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of the registry; its output names no folder of this machine."""
     environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
     try:
         done = subprocess.run(  # noqa: S603 (this program, with paths as arguments)
@@ -181,12 +180,11 @@ def _registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]
     return done
 
 
-def _comment(heading: str, told: str) -> str:
-    return f"{MARK}\n**{heading}**\n\n{_block(told)}"
+def _make_comment(heading: str, told: str) -> str:
+    return f"{MARK}\n**{heading}**\n\n{_quote(told)}"
 
 
-def _block(told: str) -> str:
-    """A block of code, whatever is in it."""
+def _quote(told: str) -> str:
     text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in told).strip("\n")
     if len(text) > LONGEST // 2:
         text = text[:LONGEST // 2] + "\n... the rest is in the log of the check"
@@ -201,11 +199,11 @@ class _Git:
     def __init__(self, repository: Path) -> None:
         self._repository = repository
 
-    def changes(self, base: str, head: str) -> list[Change]:
-        """What the head changes since it left the base."""
-        common = self._run("merge-base", self._commit(base), self._commit(head)).decode().strip()
+    def list_changes(self, base: str, head: str) -> list[Change]:
+        """List changes of the head since it left the base."""
+        common = self._run("merge-base", self._find_commit(base), self._find_commit(head)).decode().strip()
         told = self._run("diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", common,
-                         self._commit(head)).decode("utf-8", "backslashreplace").split("\0")
+                         self._find_commit(head)).decode("utf-8", "backslashreplace").split("\0")
         found = []
         for about, path in zip(told[::2], told[1::2], strict=False):
             _, mode, _, blob, status = about.removeprefix(":").split(" ")
@@ -215,21 +213,22 @@ class _Git:
         return found
 
     def unpack(self, commit: str, folder: Path) -> None:
-        """Write the files of the base, which are the organisers'."""
-        with tarfile.open(fileobj=io.BytesIO(self._run("archive", "--format=tar", self._commit(commit)))) as archive:
+        """Write the files of the base."""
+        content = self._run("archive", "--format=tar", self._find_commit(commit))
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             # Python before 3.11.4, as Debian 12 has it, knows no filters.
             archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
             archive.extractall(folder)  # noqa: S202
 
-    def size(self, blob: str) -> int:
-        """The bytes of an object."""
+    def get_size(self, blob: str) -> int:
+        """Return the bytes of an object."""
         return int(self._run("cat-file", "-s", blob))
 
-    def content(self, blob: str) -> bytes:
-        """An object."""
+    def read(self, blob: str) -> bytes:
+        """Return an object."""
         return self._run("cat-file", "blob", blob)
 
-    def _commit(self, name: str) -> str:
+    def _find_commit(self, name: str) -> str:
         if not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", name):
             raise InputError(f"{name!r} is no commit: give its whole digest")
         return name

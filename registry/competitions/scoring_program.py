@@ -43,27 +43,27 @@ text-align: left }} td.n {{ text-align: right; font-variant-numeric: tabular-num
 """
 
 
-def accepted(file: str, n_items: int, scores: Mapping[str, float], warnings: Sequence[str]) -> str:
-    """The page of a submission that was scored; a score that is nan is undefined."""
+def make_accepted_page(file: str, n_items: int, scores: Mapping[str, float], warnings: Sequence[str]) -> str:
+    """Return the page of a scored submission; nan is an undefined score."""
     shown = {name: "undefined" if math.isnan(score) else repr(score) for name, score in scores.items()}
-    rows = "".join(f'<tr><td>{_text(name)}</td><td class="n">{score}</td></tr>\n' for name, score in shown.items())
+    rows = "".join(f'<tr><td>{_escape(name)}</td><td class="n">{score}</td></tr>\n' for name, score in shown.items())
     table = f"<table>\n<tr><th>measure</th><th>score</th></tr>\n{rows}</table>\n" if scores else ""
     return _PAGE.format(title="Accepted", body=(
-        f"<p>{_text(file)}: {n_items} items.</p>\n{table}{_listed('Warnings', warnings)}"))
+        f"<p>{_escape(file)}: {n_items} items.</p>\n{table}{_format_list('Warnings', warnings)}"))
 
 
-def refused(problems: Sequence[str], unlisted: int) -> str:
-    """The page of a submission that was refused."""
+def make_refused_page(problems: Sequence[str], unlisted: int) -> str:
+    """Return the page of a refused submission."""
     more = f"<p>{unlisted} more are not listed.</p>\n" if unlisted else ""
-    return _PAGE.format(title="Refused", body=f"{_listed('What is wrong', problems)}{more}")
+    return _PAGE.format(title="Refused", body=f"{_format_list('What is wrong', problems)}{more}")
 
 
-def _listed(heading: str, messages: Sequence[str]) -> str:
-    items = "".join(f"<li>{_text(message)}</li>\n" for message in messages)
+def _format_list(heading: str, messages: Sequence[str]) -> str:
+    items = "".join(f"<li>{_escape(message)}</li>\n" for message in messages)
     return f"<h2>{heading}</h2>\n<ul>\n{items}</ul>\n" if messages else ""
 
 
-def _text(message: str) -> str:
+def _escape(message: str) -> str:
     return escape(one_line(message))
 
 
@@ -72,8 +72,8 @@ MOST, DEEPEST = 1000, 10  # files of a submission, and folders within each other
 _OF_SYSTEMS = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of the platform, Windows
 
 
-def submitted_file(folder: Path, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Read the file of a submission that answers `test_set`, one of the `test_sets` that it is to answer.
+def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Document:
+    """Read the file that answers `test_set`, one of the `test_sets` to answer.
 
     Where that is one, it is the only file, whatever it is called. Where they are several, it is called after the test
     set: `dev`, `dev.tsv`, `dev.conll.gz`. Records and errors call it by its path in the folder.
@@ -81,21 +81,21 @@ def submitted_file(folder: Path, test_set: str, test_sets: Sequence[str]) -> Doc
     Raises:
         InputError: There is no such file, or more than one; or it is a link, or cannot be read.
     """
-    name = answering(_files(folder), test_set, test_sets, "submission")
+    name = choose_file(_list_files(folder), test_set, test_sets, "submission")
     try:
         return replace(Document.load(folder / name), path=name, name=name)
     except InputError as error:
         raise InputError(error.message, path=name) from None
 
 
-def answering(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
-    """Which of a submission's files, by their paths in it, answers a test set; see `submitted_file`.
+def choose_file(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
+    """Return which file of a submission, by paths, answers a test set; see `read_submission`.
 
     Raises:
         InputError: None does, or more than one; `path` is what the submission is called.
     """
     if len(test_sets) > 1:
-        named = [name for name in files if _answers(Path(name).name, test_sets) == test_set]
+        named = [name for name in files if _find_test_set(Path(name).name, test_sets) == test_set]
         wanted = f"one called {test_set}, with any ending"
     else:
         named, wanted = list(files), "one"
@@ -106,32 +106,32 @@ def answering(files: Sequence[str], test_set: str, test_sets: Sequence[str], pat
     return named[0]
 
 
-def _files(folder: Path) -> list[str]:
-    """The files of a submission by their paths in its folder, without those that systems add."""
+def _list_files(folder: Path) -> list[str]:
+    """List a submission's files by path, without those that systems add."""
     found = []
     for at, folders, names in os.walk(folder):
         if len(Path(at).relative_to(folder).parts) > DEEPEST:
             raise InputError(f"more than {DEEPEST} folders within each other; zip the system's output alone",
                              path="submission")
-        folders[:] = sorted(name for name in folders if not is_added(name))
+        folders[:] = sorted(name for name in folders if not is_system_file(name))
         for name in (*sorted(names), *folders):
             path = Path(at) / name
             if path.is_symlink():
                 raise InputError("a link; submit the file itself", path=str(path.relative_to(folder)))
-        found += [str((Path(at) / name).relative_to(folder)) for name in sorted(names) if not is_added(name)]
+        found += [str((Path(at) / name).relative_to(folder)) for name in sorted(names) if not is_system_file(name)]
         if len(found) > MOST:
             raise InputError(f"the submission has more than {MOST} files; zip the system's output alone",
                              path="submission")
     return found
 
 
-def is_added(name: str) -> bool:
-    """Whether a file or folder is one that operating systems and platforms add."""
+def is_system_file(name: str) -> bool:
+    """True if operating systems or platforms add a file or folder of this name."""
     return name.startswith((".", "__MACOSX")) or name.lower() in _OF_SYSTEMS
 
 
-def _answers(name: str, test_sets: Sequence[str]) -> str | None:
-    """The test set that a file is called after: the longest, since `dev` and `dev.hard` may both be there."""
+def _find_test_set(name: str, test_sets: Sequence[str]) -> str | None:
+    """Return the test set in a file's name: the longest, since `dev` and `dev.hard` may both exist."""
     return max((of for of in test_sets if name == of or name.startswith(f"{of}.")), key=len, default=None)
 
 
@@ -156,12 +156,10 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
-        """Read what `text` wrote."""
         told = json.loads(path.read_text("utf-8"))
         return cls(told["test_set"], tuple(told["of_phase"]), told["hidden"])
 
-    def text(self) -> str:
-        """As the reference data has it."""
+    def format(self) -> str:
         return json.dumps(asdict(self)) + "\n"
 
 
@@ -176,10 +174,10 @@ def main(arguments: Sequence[str]) -> int:
     """
     given, output = map(Path, arguments)
     try:
-        page, scores = scored(given / "ref", given / "res")
+        page, scores = score_submission(given / "ref", given / "res")
     except RegistryError as error:
         problems = [one_line(str(one)) for one in (error, *error.others)]
-        page, scores = refused(problems[:LISTED], max(len(problems) - LISTED, 0)), None
+        page, scores = make_refused_page(problems[:LISTED], max(len(problems) - LISTED, 0)), None
         for problem in problems[:LISTED]:
             print(f"error: {problem}", file=sys.stderr)
     (output / "detailed_results.html").write_text(page, "utf-8")
@@ -190,18 +188,18 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
-    """Check and score a submission; gives the page about it, and its scores by metric.
+def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
+    """Check and score a submission; returns its page, and its scores by metric.
 
     Raises:
         InputError: It is refused; carries all that is wrong.
     """
     settings = Settings.read(reference / SETTINGS)
-    task = _resolved(reference / MANIFEST)
-    document = submitted_file(submitted, settings.test_set, settings.of_phase)
-    checked = _checked(task, document)
+    task = _resolve(reference / MANIFEST)
+    document = read_submission(submitted, settings.test_set, settings.of_phase)
+    checked = _check(task, document)
     items = expected_items(task, (test_set := task.manifest.test_set[0]), expected_documents(task, test_set))
-    one = _declared(task, document)
+    one = _declare(task, document)
     try:
         bounded = one.bounded(document, items)
         joined = join(items, one.read(bounded), one.reader, one.policies, bounded)
@@ -210,23 +208,23 @@ def scored(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
                          line=error.line, item=error.item) from None
     warnings = [*checked.warnings, *(str(problem.error) for problem in checked.problems)]
-    return accepted(document.name, len(items), {} if settings.hidden else scores, warnings[:LISTED]), scores
+    return make_accepted_page(document.name, len(items), {} if settings.hidden else scores, warnings[:LISTED]), scores
 
 
-def _resolved(manifest: Path) -> ResolvedTask:
+def _resolve(manifest: Path) -> ResolvedTask:
     return resolve(load_manifest(manifest)[0], manifest)
 
 
-def _declared(task: ResolvedTask, document: Document) -> Declared:
+def _declare(task: ResolvedTask, document: Document) -> Declared:
     return declare(task, submit_entry(file="submission", system="submission"), [document], {}, "")
 
 
-def _checked(task: ResolvedTask, document: Document) -> Checked:
+def _check(task: ResolvedTask, document: Document) -> Checked:
     """Check a submission as participants do, against the items without their gold."""
     with tempfile.TemporaryDirectory() as folder:
         write_pack(task_pack(task), Path(folder))
-        pack = _resolved(Path(folder) / MANIFEST)
-        checked = check(pack, [_declared(pack, document)], limit=LISTED)
+        pack = _resolve(Path(folder) / MANIFEST)
+        checked = check(pack, [_declare(pack, document)], limit=LISTED)
     wrong = [problem.error for problem in checked.problems if problem.fatal]
     if wrong:
         causes = [InputError(f"likely cause: {cause}", path=document.path) for cause in dict.fromkeys(

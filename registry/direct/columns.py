@@ -12,7 +12,7 @@ from typing import Any
 
 from registry.column_names import is_called
 from registry.errors import InputError, counted
-from registry.importers.base import system_and_team
+from registry.importers.base import split_model
 from registry.manifest.fields import check_name
 
 _ALIGN = "give dicts, or Series with an index, to align by item"
@@ -102,7 +102,7 @@ def systems_of(given: Any) -> dict[tuple[str, str | None], Any]:
         system, run = name if isinstance(name, tuple) and len(name) == 2 else (name, None)
         if not isinstance(system, str) or not system.strip():
             raise InputError(f"a system is called {name!r}; a name is text, or (text, run) where it has several runs")
-        for part in system_and_team(system).values():
+        for part in split_model(system).values():
             try:
                 check_name(part)
             except ValueError as error:

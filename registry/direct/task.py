@@ -14,7 +14,7 @@ from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers, Sets, Texts
 from registry.direct.kinds import forms_of, plain, require_references_by_item, require_sets
 from registry.errors import InputError, UnknownNameError, suggest
-from registry.importers.base import system_and_team
+from registry.importers.base import split_model
 from registry.manifest import Significance, significance_with
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
@@ -233,7 +233,7 @@ def entries_of(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
         pattern = file if run is None else re.sub(r"/\d+(?=[^/]*$)", "/{run}", file)
         if pattern not in told:
             told.add(pattern)
-            yield {"file": pattern, **system_and_team(system)}
+            yield {"file": pattern, **split_model(system)}
 
 
 def called(names: Iterable[Name]) -> dict[str, str]:
@@ -244,7 +244,7 @@ def called(names: Iterable[Name]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name, _ in names:
-        of = system_and_team(name)
+        of = split_model(name)
         other = found.setdefault(f"{of.get('team', of['system'])}/{of['system']}", name)
         if other != name:
             raise InputError(f"systems {other!r} and {name!r} are called too much alike; rename one")

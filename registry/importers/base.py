@@ -22,12 +22,12 @@ from registry.errors import Category, InputError, counted, suggest
 from registry.manifest.fields import check_slug
 from registry.manifest.folder import TaskFolder, json_lines
 from registry.readers import Document
-from registry.readers.parsing.json_values import json_object, json_value
+from registry.readers.parsing.json_values import parse_json, parse_object
 from registry.values import Value
 
 
-def title(path: Path) -> str:
-    """The title of a task that is made of what is at `path`."""
+def make_title(path: Path) -> str:
+    """Return the title of a task made of the files at `path`."""
     return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
@@ -43,7 +43,7 @@ class Importer(Value):
         """
 
     def read_files(self, files: Sequence[Path]) -> TaskFolder | None:  # noqa: ARG002
-        """Make a task of several files; None if they are not of this kind, or the importer takes one path only.
+        """Make a task of several files; None if they are of another kind, or the importer takes one path.
 
         Raises:
             InputError: They are of this kind, and cannot be read; names file and line.
@@ -51,8 +51,8 @@ class Importer(Value):
         return None
 
 
-def require_metric(importer: str, metric: str) -> None:
-    """Refuse what boards cannot call a metric.
+def check_metric_name(importer: str, metric: str) -> None:
+    """Refuse names that boards cannot use for a metric.
 
     Raises:
         InputError: It is no such name.
@@ -73,7 +73,6 @@ class Place(NamedTuple):
     line: int | None = None
 
     def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
-        """Say what is wrong here."""
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
@@ -85,7 +84,7 @@ class Sources:
         self.digests: dict[str, str] = {}
 
     def load(self, file: Path) -> Document:
-        """Read a file, and note its digest.
+        """Read a file and store its digest.
 
         Raises:
             InputError: It cannot be read.
@@ -94,14 +93,14 @@ class Sources:
         self.digests[document.name] = document.digest
         return document
 
-    def json(self, file: Path) -> tuple[Any, Place]:
-        """Read a file that is one JSON value, and say where that stands; see `whole_json`."""
+    def load_json(self, file: Path) -> tuple[Any, Place]:
+        """Read a file that is one JSON value; returns it with its place. See `read_json`."""
         document = self.load(file)
-        return whole_json(document), Place(document.path)
+        return read_json(document), Place(document.path)
 
 
 def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
-    """Find the files whose names fit, in a folder and (`deep`) below it; or take the file `path` itself.
+    """Find matching files in a folder and (`deep`) below it, or return the file `path` itself.
 
     They are ordered by their names, folder by folder. Links to folders are not followed.
 
@@ -130,7 +129,7 @@ def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool
 
 
 def check_known(wanted: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
-    """Refuse what is wanted and not there; errors say that there is no `what` of its name.
+    """Refuse requested names that the path lacks; messages say "no `what`".
 
     Raises:
         InputError: One is not among those that are known at the path.
@@ -141,38 +140,38 @@ def check_known(wanted: Iterable[str], known: Iterable[str], what: str, path: Pa
             raise InputError(f"no {what} {name!r}; {suggest(name, known)}", path=path)
 
 
-def whole_json(document: Document) -> Any:
+def read_json(document: Document) -> Any:
     """Read a file that is one JSON value; NaN and Infinity pass.
 
     Raises:
         InputError: It is not JSON; names the line.
     """
-    return parsed_json(document.text(), document.path)
+    return parse_json_text(document.text(), document.path)
 
 
-def objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Read a file of JSON Lines, giving where each object stands; blank lines are passed over.
+def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yield the objects of a file of JSON Lines with their places; blank lines are ignored.
 
     Raises:
-        InputError: A line is no JSON object; see `json_object`.
+        InputError: A line is no JSON object; see `parse_object`.
     """
     for line, text in document.lines():
         if text.strip():
-            yield json_object(text, document.path, line, nan=nan), Place(document.path, line)
+            yield parse_object(text, document.path, line, nan=nan), Place(document.path, line)
 
 
-def parsed_json(text: str | bytes, path: str) -> Any:
-    """Read the text of the file at `path`; see `whole_json`."""
+def parse_json_text(text: str | bytes, path: str) -> Any:
+    """Parse the text of the file at `path`; see `read_json`."""
     try:
-        return json_value(text, nan=True)
+        return parse_json(text, nan=True)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}", path=path, line=error.lineno) from None
     except ValueError as error:
         raise InputError(f"not JSON: {error}", path=path) from None
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a JSON value can be written into a file: JSON can escape half of a character, as UTF-8 can not."""
+def is_encodable(value: Any) -> bool:
+    """True if a JSON value can be written as UTF-8: JSON can escape half a character."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -180,8 +179,8 @@ def is_whole(value: Any) -> bool:
     return True
 
 
-def member(value: Any, *keys: str, of: type | tuple[type, ...], place: Place) -> Any:
-    """Take what stands under a key of nested objects.
+def get_member(value: Any, *keys: str, of: type | tuple[type, ...], place: Place) -> Any:
+    """Return the value under keys of nested objects.
 
     Raises:
         InputError: It is not there, or not of the type `of`; names the keys.
@@ -214,21 +213,21 @@ class Measure:
     formula: str = ""
     name: str = "score"
 
-    def reading(self, attributes: Sequence[str]) -> dict[str, Any]:
-        """What a manifest says of the files, whose items may have `attributes`."""
+    def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
+        """Return the manifest's table for files whose items have `attributes`."""
         options: dict[str, Any] = {"syntax": "jsonl", **({"attributes": list(attributes)} if attributes else {})}
         if self.formula:
             return {"format": "statistics", "options": options | {"statistics": list(self.statistics)}}
         return {"format": "scores", "options": options}
 
-    def metric(self, better: Better) -> dict[str, Any]:
-        """What a manifest says of the metric."""
+    def describe_metric(self, better: Better) -> dict[str, Any]:
+        """Return the manifest's table for the metric."""
         if self.formula:
             return {"id": self.name, "name": "Formula", "options": {"formula": self.formula, "better": better}}
         return {"id": self.name, "name": "Mean", "options": {"better": better}}
 
-    def row(self, score: Score) -> dict[str, Any]:
-        """What a line of a file says of an item."""
+    def make_row(self, score: Score) -> dict[str, Any]:
+        """Return a line of a file for an item."""
         return dict(zip(self.statistics, score, strict=True)) if isinstance(score, tuple) else {"score": score}
 
 
@@ -263,7 +262,7 @@ class Collected(Sources):
         self._clusters: dict[str, str] = {}  # the attribute of a test set's items that is one of several items
 
     def add(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
-        """Add scores by item to a run of a model, and say which are better if that is known; None is no score.
+        """Add scores by item to a run of a model; None is an absent score. `better` is the direction, if known.
 
         Raises:
             InputError: An item stands there already, or a name cannot be written.
@@ -272,7 +271,7 @@ class Collected(Sources):
         for item, score in scores.items():
             _, place = score
             if item in known:
-                raise standing_twice(item, place, known[item][1])
+                raise make_duplicate_error(item, place, known[item][1])
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
                     raise place.error(f"the name {name!r} is empty or has a control or invisible character")
@@ -281,7 +280,7 @@ class Collected(Sources):
             self._better[test_set] = better
 
     def describe(self, test_set: str, item: str, attributes: Mapping[str, str], place: Place) -> None:
-        """Note the attributes of an item; every one in a test set has the same ones.
+        """Store the attributes of an item, which must agree in a test set.
 
         Raises:
             InputError: It was said to have others before.
@@ -292,16 +291,16 @@ class Collected(Sources):
                 raise place.error(f"{name!r} is {value!r}, and {known[name]!r} in another row; an item has one", item)
 
     def cluster(self, test_set: str, attribute: str) -> None:
-        """Note that items of a test set that share the value of an attribute depend on each other."""
+        """Declare that items with the same value of an attribute depend on each other."""
         self._clusters[test_set] = attribute
 
     @property
     def test_sets(self) -> tuple[str, ...]:
-        """The names of the test sets."""
+        """Names of the test sets."""
         return tuple(self._found)
 
     def join(self, parts: Mapping[str, str], name: str) -> None:
-        """Make one test set of several, whose items then tell by the attribute `part` of which they were.
+        """Join test sets; the attribute `part` of items says which test set they were in.
 
         Args:
             parts: The test sets' names, and what their items are told apart by.
@@ -322,13 +321,13 @@ class Collected(Sources):
                 self._clusters[name] = self._clusters[test_set]
         self._found[name] = joined
 
-    def without(self, test_sets: Iterable[str]) -> None:
-        """Leave test sets out for all models."""
+    def drop(self, test_sets: Iterable[str]) -> None:
+        """Remove test sets for all models."""
         for name in test_sets:
             self._found.pop(name, None)
 
-    def imported(self, measure: Measure = MEAN, notes: tuple[str, ...] = (), then: tuple[str, ...] = ()) -> TaskFolder:
-        """Make the task: a test set's items and each run's scores in a file of their own.
+    def make_task(self, measure: Measure = MEAN, notes: tuple[str, ...] = (), then: tuple[str, ...] = ()) -> TaskFolder:
+        """Make the task: one file for a test set's items, and one for each run's scores.
 
         Args:
             measure: What makes a score of the items' ones.
@@ -339,34 +338,34 @@ class Collected(Sources):
             InputError: A system lacks scores that others have, or the test sets do not go together.
         """
         test_sets, submits, files = [], [], {}
-        slugs = distinct_slugs(self._found, self.path)
+        slugs = make_slugs(self._found, self.path)
         for name, models in self._found.items():
             folder = slugs[name]
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
             attributes = {item: self._attributes.get((name, item), {}) for item in items}
-            reading = measure.reading(tuple(attributes[items[0]]))
+            reading = measure.describe_reader(tuple(attributes[items[0]]))
             clustered = {"cluster": self._clusters[name]} if name in self._clusters else {}
             test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reading, **clustered})
             files[f"{folder}/items.jsonl"] = json_lines({"item": item, **attributes[item]} for item in items)
-            systems = distinct_slugs(models, self.path)
+            systems = make_slugs(models, self.path)
             for model, runs in models.items():
                 where = f"{folder}/systems/{systems[model]}"
                 for n, (run, scores) in enumerate(runs.items(), 1):
                     self._check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1))
                     file = f"{where}/{n}.jsonl" if len(runs) > 1 else f"{where}.jsonl"
-                    files[file] = json_lines({"item": item, **measure.row(scores[item][0])} for item in items if
-                                         item in scores and scores[item][0] is not None)
+                    files[file] = json_lines({"item": item, **measure.make_row(scores[item][0])} for item in items if
+                                             item in scores and scores[item][0] is not None)
                 submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
-                                **system_and_team(model), "test_set": folder})
+                                **split_model(model), "test_set": folder})
         return TaskFolder({
-            "task": {"title": title(self.path)},
+            "task": {"title": make_title(self.path)},
             "test_set": test_sets,
             "submission": {"missing": self._missing},
-            "metric": [measure.metric(self._direction())],
+            "metric": [measure.describe_metric(self._find_direction())],
             "submit": submits,
         }, files, self.digests, notes, then)
 
-    def _direction(self) -> Better:
+    def _find_direction(self) -> Better:
         if self._declared is not None:
             return self._declared
         first = {better: name for name, better in self._better.items() if name in self._found}
@@ -376,7 +375,7 @@ class Collected(Sources):
         return next(iter(first), "higher")
 
     def _check_complete(self, scores: Run, items: list[str], test_set: str, who: str) -> None:
-        """Refuse a run that lacks scores which others have; where they are dropped one that has none at all."""
+        """Refuse a run that lacks scores which others have; if items are dropped, only a run without any."""
         lacking = [item for item in items if item not in scores or scores[item][0] is None]
         if not lacking or (self._missing == "drop" and len(lacking) < len(items)):
             return
@@ -388,8 +387,8 @@ class Collected(Sources):
                           f"such as {lacking[0]!r}; {remedy}", category="missing")
 
 
-def number(value: Any) -> float | None:
-    """Read a score: a finite number or a truth value; None where it is neither."""
+def to_score(value: Any) -> float | None:
+    """Convert a finite number or truth value to a score; None for others."""
     if not isinstance(value, int | float):
         return None
     try:
@@ -398,10 +397,10 @@ def number(value: Any) -> float | None:
         return None
 
 
-def mean(scores: Sequence[float]) -> float:
-    """The mean of scores, of which there is one at least; also of those whose sum is more than a number can be.
+def compute_mean(scores: Sequence[float]) -> float:
+    """Return the mean of at least one score, even if the sum overflows.
 
-    >>> mean([0.1, 0.2]), mean([1e308, 1e308])
+    >>> compute_mean([0.1, 0.2]), compute_mean([1e308, 1e308])
     (0.15000000000000002, 1e+308)
     """
     try:
@@ -410,30 +409,30 @@ def mean(scores: Sequence[float]) -> float:
         return math.fsum(score / len(scores) for score in scores)
 
 
-def near(own: float, told: float) -> bool:
-    """Whether the score that items make is the one that a log tells."""
+def is_near(own: float, told: float) -> bool:
+    """True if the score computed from items equals the one in a log."""
     return math.isclose(own, told, rel_tol=1e-6, abs_tol=1e-9)
 
 
-def standing_twice(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
-    """Say that an item stands at a place and stood at another one before."""
+def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
+    """Return the error for an item that occurs twice."""
     where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (
         f":{first.line}" if first.line else "")
     return place.error(f"stands twice, first {where}{remedy}", item, category="duplicate")
 
 
-def system_and_team(model: str) -> dict[str, str]:
-    """The system and team of a model: what stands before its name's last slash is its maker; `/` and `@` become `_`.
+def split_model(model: str) -> dict[str, str]:
+    """Return system and team of a model: the part before the last slash is the team; `/` and `@` become `_`.
 
-    >>> system_and_team("openai/gpt-4o"), system_and_team("aspen@2")
+    >>> split_model("openai/gpt-4o"), split_model("aspen@2")
     ({'system': 'gpt-4o', 'team': 'openai'}, {'system': 'aspen_2'})
     """
     maker, _, name = (re.sub(r"[/@]", "_", part.strip()) for part in model.strip("/ ").rpartition("/"))
     return {"system": name, "team": maker} if maker else {"system": name}
 
 
-def distinct_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
-    """A slug for every name, made of what can stand in a file's name.
+def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
+    """Return a distinct slug for each name, of characters valid in file names.
 
     Raises:
         InputError: Two names have the same one, or one has none.
@@ -451,8 +450,8 @@ def distinct_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
     return slugs
 
 
-def over_benchmarks(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
-    """Say what answers whether one system is better than another over several benchmarks that were imported together.
+def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
+    """Return advice on comparing systems across several imported benchmarks.
 
     Nothing is said where there is one test set, of which the board says it.
 

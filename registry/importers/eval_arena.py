@@ -20,11 +20,11 @@ from registry.importers.base import (
     ScoredImporter,
     check_known,
     find_files,
-    member,
-    number,
-    objects,
-    over_benchmarks,
-    standing_twice,
+    get_member,
+    make_duplicate_error,
+    read_objects,
+    suggest_across,
+    to_score,
 )
 from registry.manifest.folder import TaskFolder
 
@@ -45,44 +45,43 @@ class EvalArena(ScoredImporter):
     benchmarks: tuple[str, ...] = ()
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of every benchmark, whose items are its examples."""
         collected, known = Collected(path, self.missing, self.better), dict[str, None]()
         found: dict[tuple[str, str], Run] = defaultdict(dict)
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
-            for entry, place in objects(collected.load(file), nan=True):
+            for entry, place in read_objects(collected.load(file), nan=True):
                 benchmark, model, example = (
-                    str(member(entry, key, of=(str, int), place=place)) for key in _NAMES)
+                    str(get_member(entry, key, of=(str, int), place=place)) for key in _NAMES)
                 known[benchmark] = None
                 if self.benchmarks and benchmark not in self.benchmarks:
                     continue
                 run = found[benchmark, model]
                 if example in run:
-                    raise standing_twice(f"{example} ({benchmark}, {model})", place, run[example][1])
-                run[example] = (_share(entry, place), place)
+                    raise make_duplicate_error(f"{example} ({benchmark}, {model})", place, run[example][1])
+                run[example] = (_to_share(entry, place), place)
         check_known(self.benchmarks, known, "benchmark", path)
         for (benchmark, model), run in found.items():
             collected.add(benchmark, model, "1", run)
         if not collected.test_sets:
             raise InputError("no line has a score", path=path)
-        return collected.imported(then=over_benchmarks(
+        return collected.make_task(then=suggest_across(
             {name: name for name in collected.test_sets}, "--option benchmarks=NAME"))
 
 
-def _share(entry: dict[str, Any], place: Place) -> float | None:
-    """The share of right answers; None where there is none."""
+def _to_share(entry: dict[str, Any], place: Place) -> float | None:
+    """Return the share of correct answers; None if there is no answer."""
     share = entry.get("pass1")
     counts = [entry[name] for name in _COUNTS if entry.get(name) is not None]
     for name, value in (("pass1", share), *(("count", count) for count in counts)):
-        if value is not None and number(value) is None and not (isinstance(value, float) and math.isnan(value)):
+        if value is not None and to_score(value) is None and not (isinstance(value, float) and math.isnan(value)):
             raise place.error(f"{name!r} is {str(value)[:40]!r}; expected a number")
-    share = None if share is None else number(share)
+    share = None if share is None else to_score(share)
     if share is not None and not 0 <= share <= 1:
         raise place.error(f"'pass1' is {share}; expected a share, from 0 to 1")
     if not counts:
         if share is None and "pass1" not in entry:
             raise place.error("no key 'pass1', and no 'count'")
         return share
-    count, right = number(counts[0]), number(entry.get("correct"))
+    count, right = to_score(counts[0]), to_score(entry.get("correct"))
     if count is None or count < 1 or count % 1:
         raise place.error(f"'count' is {counts[0]}; expected how often the model has answered")
     if right is None:

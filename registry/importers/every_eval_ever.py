@@ -34,14 +34,14 @@ from registry.importers.base import (
     ScoredImporter,
     Sources,
     check_known,
+    compute_mean,
     find_files,
-    is_whole,
-    mean,
-    member,
-    number,
-    objects,
-    parsed_json,
-    standing_twice,
+    get_member,
+    is_encodable,
+    make_duplicate_error,
+    parse_json_text,
+    read_objects,
+    to_score,
 )
 from registry.manifest import Manifest
 from registry.manifest.fields import FACTORS
@@ -95,7 +95,7 @@ class Result:
 
     @property
     def shown(self) -> str:
-        """Its score, for people."""
+        """Formatted score."""
         return f"{self.score:.6g}" + ("" if self.interval is None else " [{:.6g}, {:.6g}]".format(*self.interval))
 
 
@@ -132,12 +132,12 @@ class Record:
 
     @property
     def digest(self) -> str | None:
-        """Of the samples."""
+        """Digest of the samples."""
         return None if self.samples is None else self.samples[1]
 
     @property
     def moment(self) -> float:
-        """When it was evaluated, in seconds since 1970.
+        """Time of evaluation, in seconds since 1970.
 
         Raises:
             InputError: It does not say so.
@@ -153,7 +153,7 @@ class Record:
             raise self.place.error(f"the time {self.timestamp[:40]!r} is neither seconds since 1970 nor ISO 8601"
                                    ) from None
 
-    def lines(self) -> Iterator[Sample]:
+    def read_samples(self) -> Iterator[Sample]:
         """Read the samples.
 
         Raises:
@@ -165,33 +165,33 @@ class Record:
         document = Document.load(path)
         if document.digest != digest:
             raise document.error("changed while it was read")
-        for entry, place in objects(document):
-            yield self._sample(entry, place)
+        for entry, place in read_objects(document):
+            yield self._read_sample(entry, place)
 
-    def _sample(self, entry: dict[str, Any], place: Place) -> Sample:
-        item = member(entry, "sample_id", of=str, place=place)
-        if not is_whole(item):
+    def _read_sample(self, entry: dict[str, Any], place: Place) -> Sample:
+        item = get_member(entry, "sample_id", of=str, place=place)
+        if not is_encodable(item):
             raise place.error("'sample_id' has half of a character (a lone surrogate)")
         for key, own in (("evaluation_id", self.evaluation_id), ("model_id", self.model)):
-            if (found := member(entry, key, of=str, place=place)) != own:
+            if (found := get_member(entry, key, of=str, place=place)) != own:
                 raise place.error(f"{key!r} is {found[:60]!r}, and {own[:60]!r} in the record", item)
-        metadata = _texts(entry.get("metadata"), "metadata", place)
-        reference = member(entry, "input", "reference", of=list, place=place)
+        metadata = _read_texts(entry.get("metadata"), "metadata", place)
+        reference = get_member(entry, "input", "reference", of=list, place=place)
         if not all(isinstance(text, str) for text in reference):
             raise place.error("'input.reference' is no list of texts", item)
-        score = number(member(entry, "evaluation", "score", of=(int, float), place=place))
+        score = to_score(get_member(entry, "evaluation", "score", of=(int, float), place=place))
         if score is None:
             raise place.error("'evaluation.score' is no finite number", item)
         result_id = entry.get("evaluation_result_id")
         if not isinstance(result_id, str | None):
             raise place.error("'evaluation_result_id' is no text", item)
         return Sample(
-            place, item, result_id, member(entry, "evaluation_name", of=str, place=place),
+            place, item, result_id, get_member(entry, "evaluation_name", of=str, place=place),
             metadata.get(RUN, metadata.get(EPOCH, "1")), None if entry.get("error") is not None else score,
-            member(entry, "input", "raw", of=str, place=place), tuple(reference), metadata)
+            get_member(entry, "input", "raw", of=str, place=place), tuple(reference), metadata)
 
-    def results_of(self, sample: Sample) -> tuple[Result, ...]:
-        """Find the result that a sample belongs to, by its id or name: several, where it does not say to which."""
+    def find_results(self, sample: Sample) -> tuple[Result, ...]:
+        """Return the results of a sample, by id or name: several if it does not say which."""
         if sample.result_id is not None and any(of.id is not None for of in self.results):
             return tuple(of for of in self.results if of.id == sample.result_id)
         return tuple(of for of in self.results if of.evaluation == sample.evaluation) or self.results
@@ -203,31 +203,31 @@ def read_record(path: Path, sources: Sources) -> Record:
     Raises:
         InputError: It is none, or its samples are not those that it describes.
     """
-    entry, place = sources.json(path)
-    evaluation_id = member(entry, "evaluation_id", of=str, place=place)
-    model = _model(member(entry, "model_info", of=dict, place=place), place)
-    time = entry.get("evaluation_timestamp") or member(entry, "retrieved_timestamp", of=str, place=place)
-    results = member(entry, "evaluation_results", of=list, place=place)
+    entry, place = sources.load_json(path)
+    evaluation_id = get_member(entry, "evaluation_id", of=str, place=place)
+    model = _format_model(get_member(entry, "model_info", of=dict, place=place), place)
+    time = entry.get("evaluation_timestamp") or get_member(entry, "retrieved_timestamp", of=str, place=place)
+    results = get_member(entry, "evaluation_results", of=list, place=place)
     if not isinstance(time, str):
         raise place.error("'evaluation_timestamp' is no text")
-    samples = _samples(path, entry.get("detailed_evaluation_results"), place, sources)
+    samples = _find_samples(path, entry.get("detailed_evaluation_results"), place, sources)
     same = {key: value for key, value in entry.items() if key != "retrieved_timestamp"}
-    return Record(place, evaluation_id, model, time, tuple(_result(one, place) for one in results),
-                  _details(entry.get("eval_library"), place), json.dumps(same, sort_keys=True),
+    return Record(place, evaluation_id, model, time, tuple(_read_result(one, place) for one in results),
+                  _read_details(entry.get("eval_library"), place), json.dumps(same, sort_keys=True),
                   None if samples is None else (Path(samples.path), samples.digest))
 
 
-def _model(entry: dict[str, Any], place: Place) -> str:
-    """A model by developer and name."""
-    name = member(entry, "id", of=str, place=place)
+def _format_model(entry: dict[str, Any], place: Place) -> str:
+    """Return developer and name."""
+    name = get_member(entry, "id", of=str, place=place)
     developer = entry.get("developer")
     return name if "/" in name or not isinstance(developer, str) or not developer.strip() else f"{developer}/{name}"
 
 
-def _result(entry: Any, place: Place) -> Result:
-    config = member(entry, "metric_config", of=dict, place=place)
-    source = member(entry, "source_data", of=dict, place=place)
-    score = number(member(entry, "score_details", "score", of=(int, float), place=place))
+def _read_result(entry: Any, place: Place) -> Result:
+    config = get_member(entry, "metric_config", of=dict, place=place)
+    source = get_member(entry, "source_data", of=dict, place=place)
+    score = to_score(get_member(entry, "score_details", "score", of=(int, float), place=place))
     if score is None:
         raise place.error("'score_details.score' is no finite number")
     texts = {key: value for key, value in (
@@ -239,30 +239,29 @@ def _result(entry: Any, place: Place) -> Result:
     if not isinstance(parameters, dict):
         raise place.error("'metric_parameters' is no object")
     return Result(
-        texts.get("id"), member(entry, "evaluation_name", of=str, place=place),
-        member(source, "dataset_name", of=str, place=place), texts.get("split", ""),
+        texts.get("id"), get_member(entry, "evaluation_name", of=str, place=place),
+        get_member(source, "dataset_name", of=str, place=place), texts.get("split", ""),
         texts.get("metric_id") or texts.get("metric_name") or "score",
         ".".join(f"{key}-{value}" for key, value in sorted(parameters.items())),
-        member(config, "lower_is_better", of=bool, place=place), config.get("has_unknown_level") is True, score,
-        _interval(entry["score_details"]))
+        get_member(config, "lower_is_better", of=bool, place=place), config.get("has_unknown_level") is True, score,
+        _read_interval(entry["score_details"]))
 
 
-def _interval(details: dict[str, Any]) -> tuple[float, float] | None:
-    """The ends of the interval of a score, where it has one."""
+def _read_interval(details: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the ends of a score's interval, if it has one."""
     uncertainty = details.get("uncertainty")
     found = uncertainty.get("confidence_interval") if isinstance(uncertainty, dict) else None
-    ends = [number(found.get(end)) for end in ("lower", "upper")] if isinstance(found, dict) else []
+    ends = [to_score(found.get(end)) for end in ("lower", "upper")] if isinstance(found, dict) else []
     return (ends[0], ends[1]) if len(ends) == 2 and ends[0] is not None and ends[1] is not None else None
 
 
-def _details(library: Any, place: Place) -> dict[str, str] | None:
-    """What a registry says of the task."""
+def _read_details(library: Any, place: Place) -> dict[str, str] | None:
     if not isinstance(library, dict) or library.get("name") != LIBRARY:
         return None
-    return _texts(library.get("additional_details"), "additional_details", place)
+    return _read_texts(library.get("additional_details"), "additional_details", place)
 
 
-def _texts(value: Any, what: str, place: Place) -> dict[str, str]:
+def _read_texts(value: Any, what: str, place: Place) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
@@ -270,11 +269,11 @@ def _texts(value: Any, what: str, place: Place) -> dict[str, str]:
     return value
 
 
-def _samples(path: Path, detail: Any, place: Place, sources: Sources) -> Document | None:
-    """The file of a record's samples, where it lies beside the record."""
+def _find_samples(path: Path, detail: Any, place: Place, sources: Sources) -> Document | None:
+    """Return the file of a record's samples, if it is next to the record."""
     beside = path.with_name(path.name.removesuffix(".json") + SAMPLES)
     if detail is not None:
-        named = PurePosixPath(member(detail, "file_path", of=str, place=place)).name
+        named = PurePosixPath(get_member(detail, "file_path", of=str, place=place)).name
         beside = beside if beside.is_file() or not named else path.with_name(named)
     if not beside.is_file() or beside == path:
         return None
@@ -313,26 +312,26 @@ class Declared:
         self.layout = details.get(LAYOUT, "")
         if self.layout not in ("statistics", "labels", "scores", "answers"):
             raise self.place.error(f"{LAYOUT!r} of its task is {self.layout[:60]!r}, which does not belong there")
-        self.task = parsed_json(details[TASK], self.place.path)
-        self.id = member(self.task, "id", of=str, place=self.place)
-        self.test_sets = {member(of, "name", of=str, place=self.place): of for of in
-                          member(self.task, "test_sets", of=list, place=self.place)}
-        self.metrics = self._metrics()
+        self.task = parse_json_text(details[TASK], self.place.path)
+        self.id = get_member(self.task, "id", of=str, place=self.place)
+        self.test_sets = {get_member(of, "name", of=str, place=self.place): of for of in
+                          get_member(self.task, "test_sets", of=list, place=self.place)}
+        self.metrics = self._read_metrics()
         self.columns = {alias: [f"{alias}:{column}" for column in metric.filled]
                         for alias, metric in self.metrics.items()}
-        self.of_all = self._of_all()
+        self.of_all = self._require_same()
 
-    def _metrics(self) -> dict[str, Metric]:
+    def _read_metrics(self) -> dict[str, Metric]:
         found = {}
-        for of in member(self.task, "metrics", of=list, place=self.place):
-            alias, name = (member(of, key, of=str, place=self.place) for key in ("id", "name"))
+        for of in get_member(self.task, "metrics", of=list, place=self.place):
+            alias, name = (get_member(of, key, of=str, place=self.place) for key in ("id", "name"))
             try:
                 found[alias] = parse("metric", METRICS, name).original
             except InputError as error:
                 raise self.place.error(str(error)) from None
         return found
 
-    def _of_all(self) -> str:
+    def _require_same(self) -> str:
         kind = {"labels": ConfusionMetric, "scores": CorrelationMetric}.get(self.layout, Metric)
         for alias, metric in self.metrics.items():
             if isinstance(metric, kind):
@@ -360,32 +359,31 @@ class OfRecord:
     runs: dict[str, Rows] = field(default_factory=dict)
 
     def read(self) -> None:
-        """Read what metrics counted, and what is known of the items."""
         first = f"{self.test_set}.{self.declared.of_all}"
         known = {f"{self.test_set}.{alias}": alias for alias in self.declared.columns}
         seen: set[tuple[str, str, str]] = set()
-        for sample in self.record.lines():
+        for sample in self.record.read_samples():
             alias = known.get(sample.result_id or "")
             if alias is None:
                 raise sample.place.error(f"{str(sample.result_id)[:60]!r} is no score of its task", sample.item)
             if (at := (alias, sample.run, sample.item)) in seen:
-                raise standing_twice(sample.item, sample.place, sample.place)
+                raise make_duplicate_error(sample.item, sample.place, sample.place)
             seen.add(at)
             if self.declared.layout != "statistics" and sample.result_id != first:
                 continue
             row = self.runs.setdefault(sample.run, {}).setdefault(sample.item, {"item": sample.item})
-            self._note(sample, alias, row, self._item(sample))
+            self._store_sample(sample, alias, row, self._read_item(sample))
         if not self.runs:
             raise self.record.place.error(f"no sample of it has {first!r}, by which items are read")
 
-    def _item(self, sample: Sample) -> dict[str, Any]:
-        """What is known of an item; it has the same attributes for all."""
+    def _read_item(self, sample: Sample) -> dict[str, Any]:
+        """Store an item, whose attributes must be the same in all samples."""
         place = sample.place
-        attributes = _nested(sample, ATTRIBUTES, "{}")
+        attributes = _get_nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
             raise place.error(f"{ATTRIBUTES!r} is no object of texts", sample.item)
         if self.declared.layout == "answers":
-            fresh = {"item": sample.item, "answers": _answers(sample, GOLD), "attributes": attributes}
+            fresh = {"item": sample.item, "answers": _list_answers(sample, GOLD), "attributes": attributes}
         else:
             fresh = {**{key: value for key, value in attributes.items() if key not in ("item", "label", "gold")},
                      "item": sample.item}
@@ -394,56 +392,56 @@ class OfRecord:
             raise place.error("has other attributes or another gold than in a record before", sample.item)
         return item
 
-    def _note(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
-        """Note in the row of an answer what its sample holds, and of the item what is right."""
+    def _store_sample(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
+        """Store a sample's answer in its row, and the correct answer in its item."""
         if self.declared.layout == "statistics":
             columns = self.declared.columns[alias]
-            found = [number(value) for value in _list(sample, STATISTICS, len(columns))]
+            found = [to_score(value) for value in _require_list(sample, STATISTICS, len(columns))]
             if None in found:
                 raise sample.place.error(f"{STATISTICS!r} has something that is no finite number", sample.item)
             row |= zip(columns, found, strict=True)
         elif self.declared.layout == "labels":
-            gold, predicted = _list(sample, STATISTICS, 2)
+            gold, predicted = _require_list(sample, STATISTICS, 2)
             if not isinstance(gold, str) or not isinstance(predicted, str | None):
                 raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
-            self._agree(sample, item, "label", gold)
+            self._require_equal(sample, item, "label", gold)
             row["label"] = predicted
         elif self.declared.layout == "scores":
-            given, right = map(number, _list(sample, STATISTICS, 2))
+            given, right = map(to_score, _require_list(sample, STATISTICS, 2))
             if given is None or right is None:
                 raise sample.place.error(f"{STATISTICS!r} are no two finite numbers", sample.item)
-            self._agree(sample, item, "gold", right)
+            self._require_equal(sample, item, "gold", right)
             row["score"] = given
         else:
-            row["answers"] = _answers(sample, ANSWERS)
+            row["answers"] = _list_answers(sample, ANSWERS)
 
-    def _agree(self, sample: Sample, item: dict[str, Any], key: str, value: Any) -> None:
+    def _require_equal(self, sample: Sample, item: dict[str, Any], key: str, value: Any) -> None:
         if item.setdefault(key, value) != value:
             raise sample.place.error(f"has another gold than in a record before: {value!r}, not {item[key]!r}",
                                      sample.item)
 
     @cached_property
     def said(self) -> dict[str, Any]:
-        """What the record says of the submission."""
-        found = parsed_json((self.record.details or {}).get(SUBMISSION, ""), self.record.place.path)
+        """Declared facts about the submission."""
+        found = parse_json_text((self.record.details or {}).get(SUBMISSION, ""), self.record.place.path)
         if not isinstance(found, dict):
             raise self.record.place.error(f"{SUBMISSION!r} is no object")
         return found
 
     @cached_property
     def name(self) -> tuple[str, str, str]:
-        """Team, system and version."""
         place = self.record.place
-        return (member(self.said, "team", of=str, place=place), member(self.said, "system", of=str, place=place),
-                member({"version": "1", **self.said}, "version", of=str, place=place))
+        return (get_member(self.said, "team", of=str, place=place),
+                get_member(self.said, "system", of=str, place=place),
+                get_member({"version": "1", **self.said}, "version", of=str, place=place))
 
-    def keep(self, number_: str) -> None:
+    def write(self, number_: str) -> None:
         """Write the rows of every run into a file, and declare the submission."""
         said, (team, system, _) = self.said, self.name
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", system)[:60]
         where, pattern, runs = f"{self.test_set}/systems/{number_}-{name}", "", [""]
         if len(self.runs) > 1:
-            pattern, runs = _run_names(said.get("factors"), list(self.runs), self.record.place)
+            pattern, runs = _name_runs(said.get("factors"), list(self.runs), self.record.place)
         for run, rows in zip(runs, self.runs.values(), strict=True):
             self.into.files[f"{where}{run}.jsonl"] = json_lines(
                 row for row in rows.values() if row.get("label", "") is not None)
@@ -457,8 +455,8 @@ class OfRecord:
             "missing": missing, **more})
 
 
-def _run_names(factors: Any, runs: Sequence[str], place: Place) -> tuple[str, list[str]]:
-    """The pattern behind the name of a submission's files and what stands in its place for every run."""
+def _name_runs(factors: Any, runs: Sequence[str], place: Place) -> tuple[str, list[str]]:
+    """Return the pattern of a submission's file names, and the part of it for every run."""
     if not factors:
         return "/{run}", [f"/{n}" for n in range(1, len(runs) + 1)]
     if not isinstance(factors, list) or len(factors) != len(runs) or not all(
@@ -470,26 +468,26 @@ def _run_names(factors: Any, runs: Sequence[str], place: Place) -> tuple[str, li
     return pattern, ["/" + ".".join(of[name] for name in names) for of in factors]
 
 
-def _nested(sample: Sample, key: str, otherwise: str = "null") -> Any:
-    """What a sample's metadata has under a key, in JSON."""
-    found = parsed_json(sample.metadata.get(key, otherwise), sample.place.path)
-    if not is_whole(found):
+def _get_nested(sample: Sample, key: str, otherwise: str = "null") -> Any:
+    """Return the JSON in a sample's metadata under a key."""
+    found = parse_json_text(sample.metadata.get(key, otherwise), sample.place.path)
+    if not is_encodable(found):
         raise sample.place.error(f"{key!r} has half of a character (a lone surrogate)", sample.item)
     return found
 
 
-def _list(sample: Sample, key: str, length: int) -> list[Any]:
-    found = _nested(sample, key)
+def _require_list(sample: Sample, key: str, length: int) -> list[Any]:
+    found = _get_nested(sample, key)
     if not isinstance(found, list) or len(found) != length:
         raise sample.place.error(f"{key!r} is no list of {length} values", sample.item)
     return found
 
 
-def _answers(sample: Sample, key: str) -> list[dict[str, Any]]:
-    found = _nested(sample, key)
+def _list_answers(sample: Sample, key: str) -> list[dict[str, Any]]:
+    found = _get_nested(sample, key)
     if not isinstance(found, list) or not all(
             isinstance(one, list) and len(one) == 3 and all(isinstance(text, str) for text in one[:2])
-            and (one[2] is None or number(one[2]) is not None) for one in found):
+            and (one[2] is None or to_score(one[2]) is not None) for one in found):
         raise sample.place.error(f"{key!r} is no list of answers with key, type and score", sample.item)
     return [{"key": name, **({"type": type_} if type_ else {}), **({} if score is None else {"score": score})}
             for name, type_, score in found]
@@ -498,8 +496,8 @@ def _answers(sample: Sample, key: str) -> list[dict[str, Any]]:
 _BOARD = ("rank_baselines", "rank_late", "ranks")  # what is hidden is for the organisers to say
 
 
-def recorded_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:
-    """Make the task of records that all are of the same one.
+def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:
+    """Make the task of records that a registry wrote, all of one task.
 
     Raises:
         InputError: They do not say what it is, or samples are not there or of another kind.
@@ -520,23 +518,24 @@ def recorded_task(records: Sequence[Record], digests: Mapping[str, str], notes: 
         if (first := named.setdefault((test_set, *name), record)) is not record:
             raise record.place.error(f"another record of {name[0]}/{name[1]}@{name[2]} than in {first.place.path}; "
                                      "take those of one export", category="duplicate")
-        of_record.keep(f"{n:0{len(str(len(records)))}}")
-    tables, told = _tables(declared, found)
+        of_record.write(f"{n:0{len(str(len(records)))}}")
+    tables, told = _make_tables(declared, found)
     files = {f"{name}/items.jsonl": json_lines(of.items.values()) for name, of in found.items()}
     for of in found.values():
         files |= of.files
     return TaskFolder(tables, files, digests, (*notes, *told))
 
 
-def _tables(declared: Declared, found: Mapping[str, FoundTestSet]) -> tuple[dict[str, Any], list[str]]:
-    """The manifest's tables, and what is to be said of them."""
-    significance, told = _significance(declared)
+def _make_tables(declared: Declared, found: Mapping[str, FoundTestSet]) -> tuple[dict[str, Any], list[str]]:
+    """Make the manifest's tables and the messages about them."""
+    significance, told = _make_significance(declared)
     tables: dict[str, Any] = {
-        "task": {key: member(declared.task, key, of=str, place=declared.place) for key in ("title", "version")},
-        "test_set": [_test_set(declared, name, found[name]) for name in declared.test_sets if name in found],
-        "metric": [_metric(declared, of) for of in member(declared.task, "metrics", of=list, place=declared.place)],
+        "task": {key: get_member(declared.task, key, of=str, place=declared.place) for key in ("title", "version")},
+        "test_set": [_make_test_set(declared, name, found[name]) for name in declared.test_sets if name in found],
+        "metric": [_make_metric(declared, metric)
+                   for metric in get_member(declared.task, "metrics", of=list, place=declared.place)],
         "significance": significance,
-        "board": {key: value for key, value in member(declared.task, "board", of=dict, place=declared.place).items()
+        "board": {key: value for key, value in get_member(declared.task, "board", of=dict, place=declared.place).items()
                   if key in _BOARD and value is not None},
         "submit": [submit for of in found.values() for submit in of.submits],
     }
@@ -549,14 +548,14 @@ def _tables(declared: Declared, found: Mapping[str, FoundTestSet]) -> tuple[dict
     return tables, told
 
 
-def _significance(declared: Declared) -> tuple[dict[str, Any], list[str]]:
-    """The settings, with the names of boards without their task's, which may get another one."""
-    found = {key: value for key, value in member(declared.task, "significance", of=dict, place=declared.place).items()
-             if value is not None}
+def _make_significance(declared: Declared) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings, with board names without their task's name, which may change."""
+    settings = get_member(declared.task, "significance", of=dict, place=declared.place)
+    found = {key: value for key, value in settings.items() if value is not None}
     if isinstance(family := found.get("family"), list):
         found["family"] = [str(name).removeprefix(f"{declared.id}/") for name in family]
     try:
-        test = parse("test", TESTS, member(found, "test", of=str, place=declared.place))
+        test = parse("test", TESTS, get_member(found, "test", of=str, place=declared.place))
     except InputError as error:
         raise declared.place.error(str(error)) from None
     if test.units[0] != "response" or declared.layout == "answers":
@@ -566,7 +565,7 @@ def _significance(declared: Declared) -> tuple[dict[str, Any], list[str]]:
     return found, [f"the test {test!r} looks at single answers, which are not in records: the usual one is taken"]
 
 
-def _test_set(declared: Declared, name: str, found: FoundTestSet) -> dict[str, Any]:
+def _make_test_set(declared: Declared, name: str, found: FoundTestSet) -> dict[str, Any]:
     shared = [key for key in next(iter(found.items.values()), {}) if key not in ("item", "label", "gold", "answers")
               and all(key in row for row in found.items.values())]
     formats: dict[str, tuple[str, dict[str, Any]]] = {
@@ -583,8 +582,8 @@ def _test_set(declared: Declared, name: str, found: FoundTestSet) -> dict[str, A
     return {"name": name, "gold": f"{name}/items.jsonl", "format": format_, "options": options, **more}
 
 
-def _metric(declared: Declared, of: Any) -> dict[str, Any]:
-    """A metric by its own name where it is made again of answers, else by its statistics."""
+def _make_metric(declared: Declared, of: Any) -> dict[str, Any]:
+    """Return a metric by name if answers restore it, else by its statistics."""
     alias, metric = of["id"], declared.metrics[of["id"]]
     more = {"primary": True} if of.get("primary") is True else {}
     more |= {key: of[key] for key in ("title", "decimals") if of.get(key) is not None}
@@ -627,21 +626,21 @@ class EveryEvalEver(ScoredImporter):
     def read(self, path: Path) -> TaskFolder:
         """Make a test set of every benchmark and metric; of a registry's own records its task."""
         collected = Collected(path, self.missing, self.better)
-        records, notes = _without_copies([
+        records, notes = _drop_copies([
             read_record(file, collected)
             for file in find_files(path, lambda name: name.endswith(".json"), "record (*.json)")])
         tasks = {record.details.get(TASK, "") if record.details else "" for record in records}
         if len(tasks) == 1 and "" not in tasks and any(record.samples for record in records) and not (
                 self.benchmarks or self.metrics or self.better):
-            return recorded_task(records, collected.digests, notes)
+            return restore_task(records, collected.digests, notes)
         if tasks - {""}:
             notes.append("records of a registry stand beside others, or some of them are chosen: what their metrics "
                          "count in items is passed over; import them apart to have their boards again")
-        return self._collected(records, collected, notes)
+        return self._collect(records, collected, notes)
 
-    def _collected(self, records: Sequence[Record], collected: Collected, notes: list[str]) -> TaskFolder:
-        """Put together the scores of items by test set, model and run."""
-        names = _test_sets(records)
+    def _collect(self, records: Sequence[Record], collected: Collected, notes: list[str]) -> TaskFolder:
+        """Collect the scores of items by test set, model and run."""
+        names = _name_test_sets(records)
         every = [of for results in names for of in results]
         check_known(self.benchmarks, {of.evaluation for of in every}, "benchmark", collected.path)
         check_known(self.metrics, {of.metric for of in every}, "metric", collected.path)
@@ -651,24 +650,23 @@ class EveryEvalEver(ScoredImporter):
         for record, results in zip(records, names, strict=True):
             chosen = {of: name for of, name in results.items() if of.evaluation in (self.benchmarks or (of.evaluation,))
                       and of.metric in (self.metrics or (of.metric,))}
-            for of, runs in _runs(record, chosen, items, told=bool(self.metrics)).items():
+            for of, runs in _collect_runs(record, chosen, items, told=bool(self.metrics)).items():
                 if runs:
                     found[chosen[of], record.model].append(_Evaluated(record, of, runs))
-                    unlike += _unlike(record.model, chosen[of], of, runs)
+                    unlike += _find_difference(record.model, chosen[of], of, runs)
                 else:
                     bare.append(f"{record.model} on {chosen[of]}: {of.shown}")
         if not found:
             raise InputError(f"no record has samples (*{SAMPLES} beside it) that say which score they belong to, and "
-                             "scores alone cannot be tested" + (f": {_some(bare)}" if bare else ""),
+                             "scores alone cannot be tested" + (f": {_format_some(bare)}" if bare else ""),
                              path=collected.path)
-        self._add(found, collected)
-        return collected.imported(notes=(*notes, *_told(bare, unlike, items)))
+        self._add_scores(found, collected)
+        return collected.make_task(notes=(*notes, *_list_messages(bare, unlike, items)))
 
-    def _add(self, found: Mapping[tuple[str, str], list[_Evaluated]], collected: Collected) -> None:
-        """Add the scores of the evaluations that are taken."""
+    def _add_scores(self, found: Mapping[tuple[str, str], list[_Evaluated]], collected: Collected) -> None:
         better: dict[str, Better] = {}
         for (name, model), evaluated in found.items():
-            several = self._of_one_model(evaluated)
+            several = self._choose_runs(evaluated)
             for n, of in enumerate(several, 1):
                 direction: Better = "lower" if of.result.lower else "higher"
                 if better.setdefault(name, direction) != direction and self.better is None:
@@ -677,11 +675,11 @@ class EveryEvalEver(ScoredImporter):
                 for run, scores in of.runs.items():
                     collected.add(name, model, f"{n}.{run}" if len(several) > 1 else run, scores, direction)
 
-    def _of_one_model(self, evaluated: Sequence[_Evaluated]) -> list[_Evaluated]:
-        """The evaluations of one model on one test set that are taken: one, or with `runs` all."""
+    def _choose_runs(self, evaluated: Sequence[_Evaluated]) -> list[_Evaluated]:
+        """Return the imported evaluations of a model on a test set: one, or with `runs` all."""
         distinct: list[_Evaluated] = []
         for of in evaluated:
-            if not any(of.record.timestamp == other.record.timestamp and _scores(of) == _scores(other)
+            if not any(of.record.timestamp == other.record.timestamp and _list_scores(of) == _list_scores(other)
                        for other in distinct):
                 distinct.append(of)
         if len(distinct) == 1 or self.repeated == "runs":
@@ -723,8 +721,8 @@ class _Items:
             self.unlike[test_set, sample.item] = None
 
 
-def _without_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
-    """Records without those that stand twice, and what is to be said of these."""
+def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
+    """Return records without duplicates, and messages about these."""
     known: dict[str, Record] = {}
     copies = 0
     for record in records:
@@ -739,8 +737,8 @@ def _without_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]
     return list(known.values()), [said] * (copies > 0)
 
 
-def _test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """What the test sets of every record's results are called: evaluation and metric, and what else tells two apart."""
+def _name_test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
+    """Name the test set of every result: evaluation and metric, and whatever else distinguishes two."""
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)
     several: set[tuple[str, str]] = set()
     for record in records:
@@ -762,14 +760,14 @@ def _test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
     return names
 
 
-def _runs(record: Record, chosen: Mapping[Result, str], items: _Items, *, told: bool) -> dict[Result, Runs]:
-    """The scores of samples, by the result that they belong to and by run.
+def _collect_runs(record: Record, chosen: Mapping[Result, str], items: _Items, *, told: bool) -> dict[Result, Runs]:
+    """Return the scores of samples by result and run.
 
     A sample that does not say which of several it belongs to belongs to the one that is chosen, if the user has `told`.
     """
     found: dict[Result, Runs] = {of: defaultdict(dict) for of in chosen}
-    for sample in record.lines():
-        meant = record.results_of(sample)
+    for sample in record.read_samples():
+        meant = record.find_results(sample)
         if told and len(meant) > 1:
             meant = tuple(of for of in meant if of in found)
         if len(meant) > 1 and not found.keys().isdisjoint(meant):
@@ -778,36 +776,36 @@ def _runs(record: Record, chosen: Mapping[Result, str], items: _Items, *, told: 
             continue
         run = found[of][sample.run]
         if sample.item in run:
-            raise standing_twice(sample.item, sample.place, run[sample.item][1])
+            raise make_duplicate_error(sample.item, sample.place, run[sample.item][1])
         items.check(chosen[of], sample)
         run[sample.item] = (None if of.unknown and sample.score == -1 else sample.score, sample.place)
     return found
 
 
-def _scores(of: _Evaluated) -> dict[str, dict[str, object]]:
+def _list_scores(of: _Evaluated) -> dict[str, dict[str, object]]:
     return {run: {item: score for item, (score, _) in scores.items()} for run, scores in of.runs.items()}
 
 
-def _unlike(model: str, name: str, of: Result, runs: Runs) -> list[str]:
-    """Say where the mean of the samples is another score than the record's, as a share or in percent."""
+def _find_difference(model: str, name: str, of: Result, runs: Runs) -> list[str]:
+    """Return how the mean of samples differs from the record's score, as a share or in percent."""
     scores = [score for run in runs.values() for score, _ in run.values() if isinstance(score, float)]
-    own = mean(scores) if scores else math.nan
+    own = compute_mean(scores) if scores else math.nan
     if any(math.isclose(of.score, own * scale, rel_tol=_ALMOST, abs_tol=_ALMOST) for scale in (1, 100)):
         return []
     return [f"{model} on {name}: {own:.6g}, not {of.score:.6g}"]
 
 
-def _told(bare: Sequence[str], unlike: Sequence[str], items: _Items) -> list[str]:
-    """What the user has to know."""
+def _list_messages(bare: Sequence[str], unlike: Sequence[str], items: _Items) -> list[str]:
     told = []
     if bare:
-        told.append(f"{counted(len(bare), 'score has', 'scores have')} no samples, and cannot be tested: {_some(bare)}")
+        told.append(f"{counted(len(bare), 'score has', 'scores have')} no samples, and cannot be tested: "
+                    f"{_format_some(bare)}")
     if unlike:
         told.append(f"{counted(len(unlike), 'score is', 'scores are')} not the mean of the samples' ones, which is "
-                    f"what is compared: {_some(unlike)}")
+                    f"what is compared: {_format_some(unlike)}")
     if items.unclear:
         told.append(f"samples of {counted(len(items.unclear), 'record')} do not say by 'evaluation_result_id' which of "
-                    f"several scores they belong to, and are passed over: {_some(list(items.unclear))}")
+                    f"several scores they belong to, and are passed over: {_format_some(list(items.unclear))}")
     if items.unlike:
         test_set, item = next(iter(items.unlike))
         told.append(f"{counted(len(items.unlike), 'sample has', 'samples have')} another input for some models (or "
@@ -815,6 +813,6 @@ def _told(bare: Sequence[str], unlike: Sequence[str], items: _Items) -> list[str
     return told
 
 
-def _some(told: Sequence[str]) -> str:
+def _format_some(told: Sequence[str]) -> str:
     more = len(told) - _SHOWN
     return "; ".join(told[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")

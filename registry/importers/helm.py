@@ -21,9 +21,9 @@ from registry.importers.base import (
     ScoredImporter,
     check_known,
     find_files,
-    member,
-    number,
-    standing_twice,
+    get_member,
+    make_duplicate_error,
+    to_score,
 )
 from registry.manifest.folder import TaskFolder
 
@@ -54,71 +54,70 @@ class Helm(ScoredImporter):
     metrics: tuple[str, ...] = field(kw_only=True)
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of every scenario, metric, and perturbation."""
         collected, known = Collected(path, self.missing, self.better), set[str]()
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            scenario, model = _scenario_and_model(*collected.json(_spec(file)))
+            scenario, model = _split_name(*collected.load_json(_load_spec(file)))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
-            entries, place = collected.json(file)
-            for stat in _stats(entries, place):
+            entries, place = collected.load_json(file)
+            for stat in _read_stats(entries, place):
                 known.add(stat.metric)
                 if stat.metric not in self.metrics:
                     continue
                 run = runs[".".join([scenario, stat.metric, *stat.version]), stat.trial]
-                score = number(stat.score)
+                score = to_score(stat.score)
                 if score is None and stat.score is not None:
                     raise place.error(f"the mean of {stat.metric!r} is {stat.score!r}; expected a finite number",
                                       stat.item)
                 if stat.item in run:
-                    raise standing_twice(f"{stat.item} ({stat.metric}, trial {stat.trial})", place, place)
+                    raise make_duplicate_error(f"{stat.item} ({stat.metric}, trial {stat.trial})", place, place)
                 run[stat.item] = (score, place)
             for (test_set, trial), run in sorted(runs.items()):
                 collected.add(test_set, model, str(trial), run)
         check_known(self.metrics, known, "instance has the statistic", path)
-        return collected.imported()
+        return collected.make_task()
 
 
-def _spec(stats: Path) -> Path:
-    """The specification of the run whose statistics these are, which may be compressed."""
+def _load_spec(stats: Path) -> Path:
+    """Load the specification of a run, which may be compressed."""
     plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
     return compressed if compressed.exists() and not plain.exists() else plain
 
 
-def _scenario_and_model(spec: Any, place: Place) -> tuple[str, str]:
-    """The run's name without its model, and the model.
+def _split_name(spec: Any, place: Place) -> tuple[str, str]:
+    """Return the run's name without its model, and the model.
 
     HELM names a run after both; how the model is asked (the adapter's method, the examples) is part of the name.
     """
-    name = member(spec, "name", of=str, place=place)
-    model = member(spec, "adapter_spec", "model", of=str, place=place)
+    name = get_member(spec, "name", of=str, place=place)
+    model = get_member(spec, "adapter_spec", "model", of=str, place=place)
     rest = _MODEL.sub(lambda found: ":" if found[0].startswith(":") else "", name)
     return rest.replace(":,", ":").rstrip(":,"), model
 
 
-def _stats(entries: Any, place: Place) -> Iterator[_Stat]:
-    """Give every statistic of every instance; instances stand once for each of HELM's metrics that computed some."""
+def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
+    """Yield every statistic of every instance; an instance occurs once per metric of HELM."""
     if not isinstance(entries, list):
         raise place.error("not a list of instances")
     for entry in entries:
-        item = member(entry, "instance_id", of=str, place=place)
-        trial = member(entry, "train_trial_index", of=int, place=place)
+        item = get_member(entry, "instance_id", of=str, place=place)
+        trial = get_member(entry, "train_trial_index", of=int, place=place)
         perturbation = entry.get("perturbation")
-        version = () if perturbation is None else (_perturbation(perturbation, place),)
-        for stat in member(entry, "stats", of=list, place=place):
-            metric = member(stat, "name", "name", of=str, place=place)
+        version = () if perturbation is None else (_name_perturbation(perturbation, place),)
+        for stat in get_member(entry, "stats", of=list, place=place):
+            metric = get_member(stat, "name", "name", of=str, place=place)
             split = stat["name"].get("split", "test")
             if not isinstance(split, str):
                 raise place.error("'name.split' is no text", item)
-            score = stat.get("mean") if member(stat, "count", of=int, place=place) else None
+            score = stat.get("mean") if get_member(stat, "count", of=int, place=place) else None
             yield _Stat((*version, *(split,) * (split != "test")), trial, item, metric, score)
 
 
-def _perturbation(perturbation: Any, place: Place) -> str:
-    """The name of a perturbation with what distinguishes several of that name."""
-    name = member(perturbation, "name", of=str, place=place)
+def _name_perturbation(perturbation: Any, place: Place) -> str:
+    """Return the name of a perturbation, with options that distinguish several of that name."""
+    name = get_member(perturbation, "name", of=str, place=place)
     return "_".join([name, *(f"{key}-{value}" for key, value in sorted(perturbation.items()) if key not in _NOT_OPTIONS
                              and isinstance(value, str | int | float))])

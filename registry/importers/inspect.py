@@ -35,19 +35,19 @@ from registry.importers.base import (
     Run,
     ScoredImporter,
     check_known,
+    compute_mean,
     find_files,
-    mean,
-    member,
-    near,
-    number,
-    over_benchmarks,
-    parsed_json,
-    standing_twice,
-    whole_json,
+    get_member,
+    is_near,
+    make_duplicate_error,
+    parse_json_text,
+    read_json,
+    suggest_across,
+    to_score,
 )
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.tables import as_number
+from registry.readers.tables import to_number
 
 MAX_MEMBER = 2**28  # bytes of one member, unfolded
 MAX_ALL = 2**32  # bytes of all members that are read, unfolded
@@ -81,26 +81,26 @@ class Archive:
             if name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
                 raise document.error(f"the member {name!r} leads out of the archive")
 
-    def json(self, name: str) -> Any:
+    def load_json(self, name: str) -> Any:
         """Read a member that is one JSON value.
 
         Raises:
             InputError: It is damaged, too large, encrypted, compressed in an unknown way, or not JSON.
         """
-        return parsed_json(self.read(name), self.member_path(name))
+        return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Read every member as JSON within the bounds, for a program that knows none.
+        """Read every member as JSON within the bounds, for programs without bounds of their own.
 
         Raises:
             InputError: One is damaged, too large, encrypted, compressed in an unknown way, or not JSON.
         """
         for name in self.names:
-            self.json(name)
+            self.load_json(name)
         self._left = MAX_ALL
 
-    def member_path(self, name: str) -> str:
-        """What errors call a member."""
+    def make_path(self, name: str) -> str:
+        """Return the path of a member for messages."""
         return f"{self.path}/{name}"
 
     def read(self, name: str) -> bytes:
@@ -109,41 +109,41 @@ class Archive:
         Raises:
             InputError: It is damaged, too large, encrypted, or compressed in an unknown way.
         """
-        member, limit = self._members[name], min(MAX_MEMBER, self._left)
+        info, limit = self._members[name], min(MAX_MEMBER, self._left)
         try:
-            if member.compress_type == _ZSTANDARD:
-                content = self._zstandard(member, limit)
-            elif member.compress_type not in _PLAIN:
-                raise ValueError(f"it is compressed by method {member.compress_type}; zip it as usual, by deflate")
+            if info.compress_type == _ZSTANDARD:
+                content = self._unfold_zstandard(info, limit)
+            elif info.compress_type not in _PLAIN:
+                raise ValueError(f"it is compressed by method {info.compress_type}; zip it as usual, by deflate")
             else:
-                with self._zip.open(member) as file:
+                with self._zip.open(info) as file:
                     content = file.read(limit + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError,
                 struct.error) as error:
-            raise InputError(f"cannot be unpacked: {error}", path=self.member_path(name)) from None
+            raise InputError(f"cannot be unpacked: {error}", path=self.make_path(name)) from None
         if len(content) > limit:
             raise InputError(f"unfolds to more than {MAX_MEMBER >> 20} MiB, or all members to more than "
-                             f"{MAX_ALL >> 20} MiB", path=self.member_path(name))
+                             f"{MAX_ALL >> 20} MiB", path=self.make_path(name))
         self._left -= len(content)
         return content
 
-    def _zstandard(self, member: zipfile.ZipInfo, limit: int) -> bytes:
+    def _unfold_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
         try:
             import zstandard
         except ImportError:
             raise InputError("this log is compressed with zstandard: pip install 'evalregistry[inspect]'",
                              path=self.path) from None
-        signature, of_name, of_extra = _LOCAL_HEADER.unpack_from(self._content, member.header_offset)
-        if signature != b"PK\3\4" or member.flag_bits & 1:
+        signature, of_name, of_extra = _LOCAL_HEADER.unpack_from(self._content, info.header_offset)
+        if signature != b"PK\3\4" or info.flag_bits & 1:
             raise ValueError("it is encrypted, or no member begins where the archive says")
-        start = member.header_offset + _LOCAL_HEADER.size + of_name + of_extra
-        folded = io.BytesIO(self._content[start:start + member.compress_size])
+        start = info.header_offset + _LOCAL_HEADER.size + of_name + of_extra
+        folded = io.BytesIO(self._content[start:start + info.compress_size])
         try:
             with zstandard.ZstdDecompressor().stream_reader(folded, read_across_frames=True) as reader:
                 content = reader.read(limit + 1)
         except (zstandard.ZstdError, MemoryError) as error:
             raise ValueError(str(error)) from None
-        if len(content) <= limit and zlib.crc32(content) != member.CRC:
+        if len(content) <= limit and zlib.crc32(content) != info.CRC:
             raise ValueError("its checksum is another one")
         return content
 
@@ -152,8 +152,8 @@ _MEANS = {"accuracy", "mean"}
 _OF_SPREAD = {"stderr", "bootstrap_stderr", "std", "var"}
 
 
-def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer: str | None) -> Iterator[str]:
-    """Say which scores of a log's results are not the means over samples and epochs that the runs make.
+def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reducer: str | None) -> Iterator[str]:
+    """Describe which scores in the results are not the means of the imported runs.
 
     Args:
         header: Of the log.
@@ -167,7 +167,7 @@ def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer
     results = header.get("results")
     scores = results.get("scores") if isinstance(results, dict) else None
     for score in scores if isinstance(scores, list) else []:
-        name = isinstance(score, dict) and _run_of(score, of_scorer)
+        name = isinstance(score, dict) and _name_run(score, of_scorer)
         if not name:
             continue
         called, by = f"'{task}.{name}'", score.get("reducer") or "mean"
@@ -177,37 +177,37 @@ def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer
                        f"--option {quote(f'reducer={by}')} takes that")
             continue
         metrics = score.get("metrics")
-        for metric, value in _numbers(metrics if isinstance(metrics, dict) else {}):
-            own = _mean(of_scorer[name]) if metric in _MEANS and by == "mean" else value
+        for metric, value in _list_numbers(metrics if isinstance(metrics, dict) else {}):
+            own = _compute_mean(of_scorer[name]) if metric in _MEANS and by == "mean" else value
             if metric not in _MEANS | _OF_SPREAD:
                 yield f"{metric!r} of {called} is no mean of its samples, and not taken"
-            elif own is not None and not near(own, value):
+            elif own is not None and not is_near(own, value):
                 yield f"{called} is {own:.6g} over the samples of {model!r}, while its log says {value:.6g}"
 
 
-def _run_of(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
-    """What a score of the results is called here: the scorer, or the scorer with the key that it is of."""
+def _name_run(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
+    """Return the name of a score in the results: the scorer, or the scorer with its key."""
     name, scorer = score.get("name"), score.get("scorer")
     if not isinstance(scorer, str):
         return None
     return next((known for known in (f"{scorer}.{name}", scorer) if known in runs), None)
 
 
-def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for metric, of in metrics.items():
-        value = number(of.get("value")) if isinstance(of, dict) else None
+        value = to_score(of.get("value")) if isinstance(of, dict) else None
         if value is not None:
             yield metric.rpartition("/")[2], value
 
 
-def _mean(runs: Sequence[Run]) -> float | None:
-    """The mean over samples of the means over their epochs."""
+def _compute_mean(runs: Sequence[Run]) -> float | None:
+    """Return the mean over samples of the means over their epochs."""
     of_item: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         for item, (score, _) in run.items():
             if isinstance(score, float):
                 of_item[item].append(score)
-    return mean([mean(scores) for scores in of_item.values()]) if of_item else None
+    return compute_mean([compute_mean(scores) for scores in of_item.values()]) if of_item else None
 
 
 _HEADER, _SUMMARIES, _REDUCTIONS = "header.json", "summaries.json", "reductions.json"
@@ -215,8 +215,8 @@ _NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.*_.*\.json")  # of JSON files the
 Sample = tuple[dict[str, Any], Place]
 
 
-def log_files(path: Path) -> list[Path]:
-    """The logs at a path: `*.eval`, and `DATE_TASK_ID.json`."""
+def find_logs(path: Path) -> list[Path]:
+    """Return the logs at a path: `*.eval`, and `DATE_TASK_ID.json`."""
     return find_files(path, lambda name: _NAME.fullmatch(name) is not None, "log called *.eval or DATE_TASK_ID.json")
 
 
@@ -227,8 +227,8 @@ class LogFile(ABC):
         self.document = document
 
     @classmethod
-    def of(cls, file: Path, folder: Path) -> LogFile:
-        """Open a log by what is installed and what it is.
+    def open(cls, file: Path, folder: Path) -> LogFile:
+        """Open a log of either kind, by Inspect if it is installed.
 
         Raises:
             InputError: It is no log of Inspect.
@@ -242,38 +242,38 @@ class LogFile(ABC):
 
     @property
     def place(self) -> Place:
-        """Where the header stands."""
+        """Place of the header."""
         return Place(self.document.path)
 
     @property
     @abstractmethod
     def header(self) -> Any:
-        """What was evaluated, how it ended, and the results."""
+        """Evaluated task and model, status, and results."""
 
     @abstractmethod
-    def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
-        """Give the samples, or their summaries where it need not be `in_full`, and where they stand."""
+    def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
+        """Yield samples, or their summaries unless `in_full`, with their places."""
 
     @abstractmethod
-    def reductions(self) -> Any:
-        """What every scorer's epochs were reduced to, by each reducer; None where nothing was."""
+    def read_reductions(self) -> Any:
+        """Return the reduced epochs of each scorer by each reducer; None if there are none."""
 
     @abstractmethod
     def check(self) -> None:
-        """See that all of it is JSON that does not unfold to more than is read.
+        """Check that the whole log is JSON within the bounds.
 
         Raises:
             InputError: It is not.
         """
 
-    def samples(self, *, in_full: bool) -> list[Sample]:
-        """Give the samples as objects, in the order of the data set where the header has it.
+    def read_samples(self, *, in_full: bool) -> list[Sample]:
+        """Yield the samples as objects, in the order of the data set if the header has it.
 
         Raises:
             InputError: One is none.
         """
         found: list[Sample] = []
-        for sample, place in self.entries(in_full=in_full):
+        for sample, place in self.read_entries(in_full=in_full):
             if not isinstance(sample, dict):
                 raise place.error("a sample is no object")
             found.append((sample, place))
@@ -296,24 +296,25 @@ class _Zipped(LogFile):
 
     @property
     def place(self) -> Place:
-        return Place(self._archive.member_path(_HEADER))
+        return Place(self._archive.make_path(_HEADER))
 
     @cached_property
     def header(self) -> Any:
-        return self._archive.json(_HEADER)
+        return self._archive.load_json(_HEADER)
 
-    def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
+    def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
         names = self._archive.names
         if _SUMMARIES in names and not in_full:
-            place = Place(self._archive.member_path(_SUMMARIES))
-            yield from ((entry, place) for entry in _listed(self._archive.json(_SUMMARIES), place, "samples"))
+            place = Place(self._archive.make_path(_SUMMARIES))
+            summaries = _require_list(self._archive.load_json(_SUMMARIES), place, "samples")
+            yield from ((entry, place) for entry in summaries)
             return
         for name in names:
             if name.startswith("samples/") and name.endswith(".json"):
-                yield self._archive.json(name), Place(self._archive.member_path(name))
+                yield self._archive.load_json(name), Place(self._archive.make_path(name))
 
-    def reductions(self) -> Any:
-        return self._archive.json(_REDUCTIONS) if _REDUCTIONS in self._archive.names else None
+    def read_reductions(self) -> Any:
+        return self._archive.load_json(_REDUCTIONS) if _REDUCTIONS in self._archive.names else None
 
     def check(self) -> None:
         self._archive.check()
@@ -325,21 +326,21 @@ class _Json(LogFile):
     @cached_property
     def whole(self) -> Any:
         """All of it."""
-        return whole_json(self.document)
+        return read_json(self.document)
 
     @property
     def header(self) -> Any:
         return self.whole
 
-    def entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
+    def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
         samples = self.whole.get("samples") or []
-        yield from ((entry, self.place) for entry in _listed(samples, self.place, "samples"))
+        yield from ((entry, self.place) for entry in _require_list(samples, self.place, "samples"))
 
-    def reductions(self) -> Any:
+    def read_reductions(self) -> Any:
         return self.whole.get("reductions")
 
     def check(self) -> None:
-        member(self.header, "eval", of=dict, place=self.place)
+        get_member(self.header, "eval", of=dict, place=self.place)
 
 
 class _ReadByInspect(_Json):
@@ -371,7 +372,7 @@ class _ReadByInspect(_Json):
 _TRANSCRIPT = {"messages", "events", "attachments", "store", "output", "events_data"}  # large, and not looked at
 
 
-def _listed(value: Any, place: Place, of: str) -> list[Any]:
+def _require_list(value: Any, place: Place, of: str) -> list[Any]:
     if not isinstance(value, list):
         raise place.error(f"not a list of {of}")
     return value
@@ -401,21 +402,20 @@ class Inspect(ScoredImporter):
     repeated: Literal["reject", "latest", "runs"] = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of every task and scorer, and of every key of a scorer that gives several values."""
         collected = Collected(path, self.missing, self.better)
         notes, tasks = dict[str, None](), dict[str, str]()
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}
         seen: set[str] = set()
-        for (task, model), files in self._chosen(path).items():
+        for (task, model), files in self._choose_logs(path).items():
             for n, file in enumerate(files, 1):
-                log = LogFile.of(file, path)
+                log = LogFile.open(file, path)
                 collected.digests[log.document.name] = log.document.digest
-                samples = log.samples(in_full=log.header.get("invalidated", False) is not False)
+                samples = log.read_samples(in_full=log.header.get("invalidated", False) is not False)
                 _check_targets(task, samples, targets)
-                runs = self._runs(samples, seen)
-                notes |= dict.fromkeys(unlike_the_results(log.header, runs, self.reducer))
+                runs = self._read_runs(samples, seen)
+                notes |= dict.fromkeys(describe_differences(log.header, runs, self.reducer))
                 if self.reducer is not None:
-                    runs = self._reduced(log, runs)
+                    runs = self._read_reduced(log, runs)
                 for (scorer, epoch), run in sorted(runs.items()):
                     test_set = f"{task}.{scorer}" + (f".{self.reducer}" if self.reducer else "")
                     tasks[test_set] = task
@@ -423,20 +423,20 @@ class Inspect(ScoredImporter):
         check_known(self.scorers, seen, "scorer", path)
         if not collected.test_sets:
             raise InputError("no sample has a score", path=path)
-        return collected.imported(notes=tuple(notes), then=over_benchmarks(tasks, "--option scorers=NAME"))
+        return collected.make_task(notes=tuple(notes), then=suggest_across(tasks, "--option scorers=NAME"))
 
-    def _chosen(self, path: Path) -> dict[tuple[str, str], list[Path]]:
-        """The logs of every task and model, in the order of their dates, as far as they are wanted."""
+    def _choose_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
+        """Return the requested logs of every task and model, by date."""
         dated: dict[tuple[str, str], list[tuple[str, Path]]] = defaultdict(list)
         known = set()
-        for file in log_files(path):
-            log = LogFile.of(file, path)
-            status = member(log.header, "status", of=str, place=log.place)
+        for file in find_logs(path):
+            log = LogFile.open(file, path)
+            status = get_member(log.header, "status", of=str, place=log.place)
             if status != "success" and self.missing != "drop":
                 raise log.document.error(f"the evaluation has the status {status!r}; --option missing=drop takes the "
                                          "samples that it finished")
             task, model, created = (
-                member(log.header, "eval", key, of=str, place=log.place) for key in ("task", "model", "created"))
+                get_member(log.header, "eval", key, of=str, place=log.place) for key in ("task", "model", "created"))
             known.add(task)
             if self.tasks and task not in self.tasks:
                 continue
@@ -450,24 +450,24 @@ class Inspect(ScoredImporter):
         check_known(self.tasks, known, "log of task", path)
         return {of: [file for _, file in logs] for of, logs in dated.items()}
 
-    def _runs(self, samples: list[tuple[dict[str, Any], Place]], seen: set[str]) -> Runs:
-        """The scores of each scorer and epoch, None for the samples of the epoch that it has none of."""
+    def _read_runs(self, samples: list[tuple[dict[str, Any], Place]], seen: set[str]) -> Runs:
+        """Return the scores by scorer and epoch, None for samples of the epoch without a score."""
         runs: Runs = defaultdict(dict)
         for sample, place in samples:
-            item, epoch = _key(sample, place)
-            for scorer, score in self._scores(sample, place, seen):
+            item, epoch = _make_key(sample, place)
+            for scorer, score in self._read_scores(sample, place, seen):
                 if item in (run := runs[scorer, epoch]):
-                    raise standing_twice(f"{item} (epoch {epoch})", place, run[item][1])
+                    raise make_duplicate_error(f"{item} (epoch {epoch})", place, run[item][1])
                 run[item] = (score, place)
         for sample, place in samples:
-            item, in_epoch = _key(sample, place)
+            item, in_epoch = _make_key(sample, place)
             for (_, epoch), run in runs.items():
                 if epoch == in_epoch:
                     run.setdefault(item, (None, place))
         return runs
 
-    def _scores(self, sample: dict[str, Any], place: Place, seen: set[str]) -> Iterator[tuple[str, float | None]]:
-        """What each scorer gave a finished and valid sample; a mapping of values counts as several scorers."""
+    def _read_scores(self, sample: dict[str, Any], place: Place, seen: set[str]) -> Iterator[tuple[str, float | None]]:
+        """Return each scorer's score of a finished, valid sample; a mapping counts as several scorers."""
         scores = sample.get("scores")
         if sample.get("error") is not None or sample.get("invalidation") is not None or not sample.get(
                 "completed", True) or scores is None:
@@ -477,23 +477,23 @@ class Inspect(ScoredImporter):
         for scorer, score in scores.items():
             seen.add(scorer)
             if not self.scorers or scorer in self.scorers:
-                yield from _values(scorer, score, place)
+                yield from _list_values(scorer, score, place)
 
-    def _reduced(self, log: LogFile, runs: Runs) -> Runs:
-        """What the log reduced each scorer's epochs to; None for the samples that were not reduced."""
+    def _read_reduced(self, log: LogFile, runs: Runs) -> Runs:
+        """Return the reduced epochs of each scorer; None for samples that were not reduced."""
         place, known = log.place, set[str]()
         reduced: Runs = {}
-        for entry in _objects(log.reductions() or [], place, "reductions"):
+        for entry in _require_objects(log.read_reductions() or [], place, "reductions"):
             reducer = entry.get("reducer") or "mean"
             known.add(str(reducer))
-            scorer = member(entry, "scorer", of=str, place=place)
+            scorer = get_member(entry, "scorer", of=str, place=place)
             if reducer != self.reducer or (self.scorers and scorer not in self.scorers):
                 continue
-            for one in _objects(entry.get("samples"), place, "reduced samples"):
-                item = str(member(one, "sample_id", of=(str, int), place=place))
-                for name, score in _values(scorer, one, place):
+            for one in _require_objects(entry.get("samples"), place, "reduced samples"):
+                item = str(get_member(one, "sample_id", of=(str, int), place=place))
+                for name, score in _list_values(scorer, one, place):
                     if item in (run := reduced.setdefault((name, 1), {})):
-                        raise standing_twice(item, place, run[item][1])
+                        raise make_duplicate_error(item, place, run[item][1])
                     run[item] = (score, place)
         if not reduced:
             raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
@@ -507,45 +507,45 @@ class Inspect(ScoredImporter):
 
 def _check_targets(task: str, samples: Iterable[tuple[dict[str, Any], Place]],
                    targets: dict[tuple[str, str], tuple[Any, Place]]) -> None:
-    """See that an id stands for the same sample in all logs; notes the targets of those that are new."""
+    """Require that an id is the same sample in all logs; stores targets of new samples."""
     for sample, place in samples:
-        item, _ = _key(sample, place)
+        item, _ = _make_key(sample, place)
         target, first = targets.setdefault((task, item), (sample.get("target"), place))
         if target != sample.get("target"):
             raise place.error(f"another target than in {first.path}: this is not the same sample", item,
                               category="text")
 
 
-def _key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
-    """The sample's id and its epoch."""
-    item, epoch = member(sample, "id", of=(str, int), place=place), member(sample, "epoch", of=int, place=place)
+def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
+    """Return the sample's id and epoch."""
+    item, epoch = get_member(sample, "id", of=(str, int), place=place), get_member(sample, "epoch", of=int, place=place)
     return str(item), epoch
 
 
-def _objects(value: Any, place: Place, of: str) -> list[dict[str, Any]]:
+def _require_objects(value: Any, place: Place, of: str) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         raise place.error(f"not a list of {of}")
     return value
 
 
-def _values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-    """What a scorer gave, by the scorer's name, or with the key where it gave several values."""
-    value = member(score, "value", of=object, place=place) if isinstance(score, dict) else None
+def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
+    """List a scorer's values by its name, or with keys if it has several."""
+    value = get_member(score, "value", of=object, place=place) if isinstance(score, dict) else None
     if isinstance(value, dict):
-        yield from ((f"{scorer}.{key}", _number(one, scorer, place)) for key, one in value.items())
+        yield from ((f"{scorer}.{key}", _to_number(one, scorer, place)) for key, one in value.items())
     else:
-        yield scorer, _number(value, scorer, place)
+        yield scorer, _to_number(value, scorer, place)
 
 
-def _number(value: Any, scorer: str, place: Place) -> float | None:
-    """The number that Inspect takes a value for; None for nan, which stands for a sample that has no score."""
+def _to_number(value: Any, scorer: str, place: Place) -> float | None:
+    """Convert a value as Inspect does; None for nan, which is a sample without a score."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
         known = _GRADES.get(value, _WORDS.get(value.lower()))
-        found = number(as_number(value, text=True)) if known is None else known
+        found = to_score(to_number(value, text=True)) if known is None else known
     else:
-        found = number(value)
+        found = to_score(value)
     if found is None:
         raise place.error(f"scorer {scorer!r} gives {json.dumps(value)[:60]}, which is no number; choose others with "
                           "the option 'scorers'")

@@ -35,23 +35,23 @@ from registry.importers.base import (
     ScoredImporter,
     Sources,
     check_known,
+    compute_mean,
     find_files,
-    mean,
-    member,
-    near,
-    number,
-    objects,
-    over_benchmarks,
-    standing_twice,
-    whole_json,
+    get_member,
+    is_near,
+    make_duplicate_error,
+    read_json,
+    read_objects,
+    suggest_across,
+    to_score,
 )
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 
-def group_names(logs: Iterable[Log]) -> list[str]:
-    """The groups of which the results have scores."""
-    return list(dict.fromkeys(name for log in logs for name in log.result("groups", of=dict) or ()))
+def list_groups(logs: Iterable[Log]) -> list[str]:
+    """Return the groups that have scores."""
+    return list(dict.fromkeys(name for log in logs for name in log.get_result("groups", of=dict) or ()))
 
 
 class Group:
@@ -69,9 +69,9 @@ class Group:
             InputError: There is no such group, its results differ in its tasks, or a model lacks one.
         """
         self.name = name
-        found = {log.path: tasks for log in logs if (tasks := _tasks_of(log, name))}
+        found = {log.path: tasks for log in logs if (tasks := _list_tasks(log, name))}
         if not found:
-            known = {group for log in logs for group in log.result("group_subtasks", of=dict) or ()}
+            known = {group for log in logs for group in log.get_result("group_subtasks", of=dict) or ()}
             raise InputError(f"no results of a group {name!r}; {suggest(name, known)}", path=path)
         first, self.tasks = next(iter(found.items()))
         if other := next((file for file, tasks in found.items() if set(tasks) != set(self.tasks)), None):
@@ -84,45 +84,45 @@ class Group:
                 raise InputError(f"no samples of {model!r} on {lacking[0]!r}, which is of the group {name!r}",
                                  path=path, category="missing")
         self._means: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
-        self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
+        self._read_scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
     def has(self, metric: str, filter_: str, log: Log) -> bool:
-        """Whether the group has a score by the metric and filter, or none at all."""
-        scores = log.result("groups", self.name, of=dict)
+        """Return True if the group has a score by the metric and filter, or none at all."""
+        scores = log.get_result("groups", self.name, of=dict)
         return not scores or f"{metric},{filter_}" in scores
 
-    def note(self, log: Log, metric: str, filter_: str, scores: Run) -> None:
-        """Note what the samples of one of its tasks say, and what the results say of the group."""
+    def add(self, log: Log, metric: str, filter_: str, scores: Run) -> None:
+        """Add a task's samples, and the group's results."""
         key = (log.model, log.date)
         found = [score for score, _ in scores.values() if isinstance(score, float)]
-        self._means[key].append((mean(found) if found else 0.0, len(found)))
-        if (score := log.score(metric, filter_, self.name)) is not None:
-            self._scores[key] = score, log.path
+        self._means[key].append((compute_mean(found) if found else 0.0, len(found)))
+        if (score := log.get_score(metric, filter_, self.name)) is not None:
+            self._read_scores[key] = score, log.path
 
-    def by_sample(self) -> bool:
-        """Whether the group's score is the mean over the samples of all tasks; else it is that over tasks.
+    def is_by_sample(self) -> bool:
+        """True if the group's score is the mean over samples of all tasks; else over tasks.
 
         Raises:
             InputError: It is neither.
         """
         weighted = True
-        for key, (score, path) in self._scores.items():
+        for key, (score, path) in self._read_scores.items():
             means = self._means[key]
-            of_tasks = mean([of_task for of_task, _ in means])
+            of_tasks = compute_mean([of_task for of_task, _ in means])
             n_samples = sum(n for _, n in means)
             of_samples = math.fsum(of_task * (n / n_samples) for of_task, n in means) if n_samples else math.nan
-            if not near(of_samples, score):
+            if not is_near(of_samples, score):
                 weighted = False
-                if not near(of_tasks, score):
+                if not is_near(of_tasks, score):
                     raise InputError(f"the score of the group {self.name!r} is {score:.6g}, which is neither the mean "
                                      f"over its samples, {of_samples:.6g}, nor over its tasks, {of_tasks:.6g}",
                                      path=path)
-        return weighted and bool(self._scores)
+        return weighted and bool(self._read_scores)
 
 
-def _tasks_of(log: Log, name: str) -> tuple[str, ...]:
-    """The tasks below a group, those of groups in it too; none where the results do not know it."""
-    below = log.result("group_subtasks", of=dict) or {}
+def _list_tasks(log: Log, name: str) -> tuple[str, ...]:
+    """List the tasks below a group and its subgroups; empty if the results lack it."""
+    below = log.get_result("group_subtasks", of=dict) or {}
     tasks: dict[str, None] = {}
     seen, left = {name}, [name] if name in below else []
     while left:
@@ -152,46 +152,46 @@ class Log:
 
     @property
     def model(self) -> str:
-        """The model's name, else that of the folder."""
-        return self.result("model_name", of=str) or self.path.absolute().parent.name
+        """Name of the model, else of the folder."""
+        return self.get_result("model_name", of=str) or self.path.absolute().parent.name
 
-    def result(self, *keys: str, of: type | tuple[type, ...]) -> Any:
-        """What the results say under nested keys; None where they say nothing of the kind."""
+    def get_result(self, *keys: str, of: type | tuple[type, ...]) -> Any:
+        """Return the results under nested keys; None if absent."""
         value = self.results
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value if isinstance(value, of) else None
 
-    def score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
-        """The score that the results give the task, or a group of tasks."""
+    def get_score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
+        """Return the score of the task or of a group."""
         of = ("results", self.task) if group is None else ("groups", group)
-        return number(self.result(*of, f"{metric},{filter_}", of=(int, float)))
+        return to_score(self.get_result(*of, f"{metric},{filter_}", of=(int, float)))
 
     @cached_property
     def filters(self) -> list[str]:
-        """The filters that the results have scores of, in the order of theirs."""
-        scores = self.result("results", self.task, of=dict) or {}
+        """Return the filters that have scores, in their order."""
+        scores = self.get_result("results", self.task, of=dict) or {}
         return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
 
-    def better(self, metric: str) -> Better | None:
-        """Which scores the results call the better ones."""
-        higher = self.result("higher_is_better", self.task, metric, of=bool)
+    def find_better(self, metric: str) -> Better | None:
+        """Return the direction of a score by the results."""
+        higher = self.get_result("higher_is_better", self.task, metric, of=bool)
         return None if higher is None else "higher" if higher else "lower"
 
 
 def is_log(file: Path) -> bool:
-    """Return whether a file is called and written as the harness writes samples with their digests."""
+    """Return True if a file has the name and content of samples with digests."""
     if _FILE.fullmatch(file.name) is None:
         return False
     try:
-        sample, _ = next(objects(Document.load(file), nan=True), ({}, None))
+        sample, _ = next(read_objects(Document.load(file), nan=True), ({}, None))
     except InputError:
         return False
     return "doc_id" in sample and "doc_hash" in sample
 
 
 def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log]:
-    """Return the logs of an import, or those of some files alone, with their results, which are read."""
+    """Return the logs of an import, or those in some files, with their parsed results."""
     logs: list[Log] = []
     beside: dict[Path, dict[str, Path]] = {}
     read: dict[Path, Any] = {}
@@ -202,16 +202,16 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
             raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown; name such a file, or "
                              "the folder of all", path=file)
         if file.parent not in beside:
-            beside[file.parent] = _results_in(file.parent)
+            beside[file.parent] = _find_results(file.parent)
         results = beside[file.parent].get(match["date"])
         if results is not None and results not in read:
-            read[results] = whole_json(sources.load(results))
+            read[results] = read_json(sources.load(results))
         logs.append(Log(file, match["task"], match["date"], None if results is None else read[results]))
     return logs
 
 
-def _results_in(folder: Path) -> dict[str, Path]:
-    """The results in a folder, by their dates."""
+def _find_results(folder: Path) -> dict[str, Path]:
+    """Return the results in a folder by date."""
     found = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
     return {date: file for date, file in found.items() if file.is_file() and not file.is_symlink()}
 
@@ -261,26 +261,24 @@ class LmEval(ScoredImporter):
     duplicates: Literal["reject", "number"] = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of every task, filter and metric; of a group's tasks one, where it is weighted by size."""
-        return self._read(path)
+        return self._read_logs(path)
 
     def read_files(self, files: Sequence[Path]) -> TaskFolder | None:
-        """Make a task of these logs alone, whose results are read too; None if a file is no log with digests."""
         files = list(dict.fromkeys(file.absolute() for file in files))
         if not all(file.is_file() and is_log(file) for file in files):
             return None
-        return self._read(Path(commonpath([file.parent for file in files])), files)
+        return self._read_logs(Path(commonpath([file.parent for file in files])), files)
 
-    def _read(self, path: Path, files: Sequence[Path] | None = None) -> TaskFolder:
+    def _read_logs(self, path: Path, files: Sequence[Path] | None = None) -> TaskFolder:
         collected = Collected(path, self.missing, self.better)
         taken, logs = _Taken(collected), find_logs(collected, files)
         group = None if self.group is None else Group(self.group, logs, path)
-        for logs_of_model in self._chosen(logs, group, path).values():
+        for logs_of_model in self._choose_logs(logs, group, path).values():
             for run, log in enumerate(logs_of_model, 1):
-                self._take(log, str(run), group, taken)
+                self._add_scores(log, str(run), group, taken)
         measures = taken.measures
-        self._check_known(taken.seen, path)
-        collected.without(taken.passed_over)
+        self._check_requested(taken.seen, path)
+        collected.drop(taken.passed_over)
         if not collected.test_sets:
             raise InputError("no score is a mean of its samples' numbers" + "".join(
                 f"; {test_set!r} {why}" for test_set, why in sorted(taken.passed_over.items())), path=path)
@@ -288,39 +286,39 @@ class LmEval(ScoredImporter):
             one, other = list(measures.values())[:2]
             raise InputError(f"{one!r} and {other!r} are made of their samples in different ways; import them apart, "
                              "choosing with the option 'metrics'", path=path)
-        then = self._suite(taken, group, path) or over_benchmarks(
+        then = self._join_suite(taken, group, path) or suggest_across(
             {test_set: taken.tasks[test_set] for test_set in collected.test_sets},
             "--option metrics=NAME and filters=NAME")
-        if group is None and (names := group_names(logs)):
+        if group is None and (names := list_groups(logs)):
             then += (f"the harness averages the tasks of {', '.join(names)[:200]}: --option group={names[0]} imports "
                      "such a group as it does",)
-        return collected.imported(next(iter(measures)), tuple(
+        return collected.make_task(next(iter(measures)), tuple(
             f"{test_set!r} is passed over: it {why}" for test_set, why in taken.passed_over.items()), then)
 
-    def _take(self, log: Log, run: str, group: Group | None, taken: _Taken) -> None:
-        """Take the scores of a log's samples, by filter and metric, as far as they are wanted."""
-        for (filter_, metric), samples in self._samples(log, taken).items():
+    def _add_scores(self, log: Log, run: str, group: Group | None, taken: _Taken) -> None:
+        """Add the requested scores of a log's samples by filter and metric."""
+        for (filter_, metric), samples in self._read_samples(log, taken).items():
             if group and not group.has(metric, filter_, log):
                 continue
             test_set = ".".join([log.task, *(filter_,) * (filter_ != "none"), metric])
             measure = _OF_LIKELIHOODS.get(metric, MEAN)
-            scores = _scores(metric, measure, samples)
-            if why := self._amiss(scores, measure, metric, filter_, log):
+            scores = _read_scores(metric, measure, samples)
+            if why := self._find_fault(scores, measure, metric, filter_, log):
                 taken.passed_over[test_set] = why
                 continue
             taken.measures.setdefault(measure, metric)
             taken.tasks[test_set] = log.task
-            better = log.better(metric) or (None if measure is MEAN else "lower")
+            better = log.find_better(metric) or (None if measure is MEAN else "lower")
             taken.collected.add(test_set, log.model, run, scores or {}, better)
             if self.duplicates == "number":
                 taken.collected.cluster(test_set, "document")
                 for item, (_, place) in (scores or {}).items():
                     taken.collected.describe(test_set, item, {"document": item.partition("#")[0]}, place)
             if group:
-                group.note(log, metric, filter_, scores or {})
+                group.add(log, metric, filter_, scores or {})
 
-    def _suite(self, taken: _Taken, group: Group | None, path: Path) -> tuple[str, ...]:
-        """Make one test set of a group whose score is the mean over its samples, and say what that is."""
+    def _join_suite(self, taken: _Taken, group: Group | None, path: Path) -> tuple[str, ...]:
+        """Join the tasks of a group whose score is the mean over samples; returns a message."""
         if group is None:
             return ()
         of = {test_set: taken.tasks[test_set] for test_set in taken.collected.test_sets}
@@ -328,31 +326,31 @@ class LmEval(ScoredImporter):
         if len(kinds) > 1:
             raise InputError(f"the group {group.name!r} has scores of {', '.join(sorted(kinds))[:200]}; choose one "
                              "with the options 'metrics' and 'filters'", path=path)
-        if not group.by_sample():
+        if not group.is_by_sample():
             return ()
         taken.collected.join(of, name := group.name + kinds.pop())
         return (f"is one system better than another on {group.name}? `registry compare {{task}}` tests the mean over "
                 f"the samples of its {len(of)} tasks, {name!r}, which is the group's score in the harness",)
 
-    def _amiss(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
-        """Why a metric of a log is passed over; None if it is taken."""
-        why = _not_the_score(scores, measure, log.score(metric, filter_))
+    def _find_fault(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
+        """Return why a metric of a log is ignored; None if it is imported."""
+        why = _explain_mismatch(scores, measure, log.get_score(metric, filter_))
         if why and metric in self.metrics:
             raise InputError(f"metric {metric!r} of {log.task!r} {why}", path=log.path)
         if why is None and measure is not MEAN and metric not in self.metrics:
             return f"is no mean; --option metrics={metric} takes it"
         return why
 
-    def _check_known(self, seen: set[str], path: Path) -> None:
-        """See that there are the metrics and filters that were asked for."""
+    def _check_requested(self, seen: set[str], path: Path) -> None:
+        """Require that the requested metrics and filters exist."""
         for option, names in (("metrics", self.metrics), ("filters", self.filters)):
             if unknown := [name for name in names if f"{option}:{name}" not in seen]:
                 known = [name.partition(":")[2] for name in seen if name.startswith(option)]
                 raise InputError(f"no sample has {unknown[0]!r} of option {option!r}; {suggest(unknown[0], known)}",
                                  path=path)
 
-    def _chosen(self, logs: list[Log], group: Group | None, path: Path) -> dict[tuple[str, str], list[Log]]:
-        """The logs of every task and model, in the order of their dates, as far as they are wanted."""
+    def _choose_logs(self, logs: list[Log], group: Group | None, path: Path) -> dict[tuple[str, str], list[Log]]:
+        """Return the requested logs of every task and model, by date."""
         known = {log.task for log in logs}
         check_known(self.tasks, known, "samples of task", path)
         chosen: dict[tuple[str, str], list[Log]] = defaultdict(list)
@@ -370,41 +368,41 @@ class LmEval(ScoredImporter):
             del files[:-1 if self.repeated == "latest" else 0]
         return chosen
 
-    def _samples(self, log: Log, taken: _Taken) -> dict[tuple[str, str], Samples]:
-        """What every filter and metric says, by item; notes as `seen` which filters and metrics there are."""
+    def _read_samples(self, log: Log, taken: _Taken) -> dict[tuple[str, str], Samples]:
+        """Return the values of every filter and metric by item; adds existing ones to `seen`."""
         found: dict[tuple[str, str], Samples] = defaultdict(dict)
-        for entry, place in objects(taken.collected.load(log.path), nan=True):
-            filter_ = _filter(entry, log, place)
+        for entry, place in read_objects(taken.collected.load(log.path), nan=True):
+            filter_ = _read_filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
                 raise place.error("'metrics' does not list keys of the sample")
             taken.seen |= {f"filters:{filter_}", *(f"metrics:{name}" for name in metrics)}
             if self.filters and filter_ not in self.filters:
                 continue
-            item = _item(entry, place)
+            item = _make_key(entry, place)
             for metric in metrics:
                 if not self.metrics or metric in self.metrics:
                     samples = found[filter_, metric]
-                    samples[self._distinct(item, samples, entry, log, place)] = (entry[metric], place)
+                    samples[self._number_item(item, samples, entry, log, place)] = (entry[metric], place)
         return found
 
-    def _distinct(self, item: str, samples: Samples, entry: dict[str, Any], log: Log, place: Place) -> str:
-        """The item, or where it stands already and that is allowed the item with a number."""
+    def _number_item(self, item: str, samples: Samples, entry: dict[str, Any], log: Log, place: Place) -> str:
+        """Return the item, with a number if it exists and duplicates are allowed."""
         if item not in samples:
             return item
         if "filter" not in entry and not log.filters:
-            raise standing_twice(item, place, samples[item][1], "; if it is of two filters, which only lm_eval 0.4.7 "
-                                 "and newer tell apart, evaluate it with such a one")
+            raise make_duplicate_error(item, place, samples[item][1], "; if it is of two filters, which only lm_eval "
+                                       "0.4.7 and newer tell apart, evaluate it with such a one")
         if self.duplicates == "reject":
-            raise standing_twice(item, place, samples[item][1], "; --option duplicates=number takes both, and "
-                                 "tests by document")
+            raise make_duplicate_error(item, place, samples[item][1], "; --option duplicates=number takes both, and "
+                                       "tests by document")
         return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 
-def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
-    """The filter whose answer a sample scores."""
+def _read_filter(entry: dict[str, Any], log: Log, place: Place) -> str:
+    """Return the filter whose answer a sample scores."""
     if "filter" in entry:
-        filter_: str = member(entry, "filter", of=str, place=place)
+        filter_: str = get_member(entry, "filter", of=str, place=place)
         return filter_
     if len(log.filters) > 1:
         raise place.error(f"the results have the filters {', '.join(log.filters)[:200]}, and samples no key 'filter': "
@@ -412,20 +410,20 @@ def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
     return log.filters[0] if log.filters else "none"
 
 
-def _item(entry: dict[str, Any], place: Place) -> str:
-    """The name of a sample: the beginnings of both digests, 64 bits each."""
+def _make_key(entry: dict[str, Any], place: Place) -> str:
+    """Return the name of a sample: 64 bits of both digests each."""
     if "doc_hash" not in entry:
         raise place.error("samples have no key 'doc_hash', and can only be paired where the harness wrote digests, as "
                           "it does from 0.4.3 on")
-    digests = [member(entry, key, of=str, place=place) for key in ("doc_hash", "target_hash")]
+    digests = [get_member(entry, key, of=str, place=place) for key in ("doc_hash", "target_hash")]
     for digest in digests:
         if not _DIGEST.fullmatch(digest):
             raise place.error(f"{digest[:80]!r} is no digest")
     return "-".join(digest[:16] for digest in digests)
 
 
-def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
-    """The scores of samples, of which nan is none; None where one has no number (texts that are compared at once)."""
+def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
+    """Return the scores of samples without nan; None if one is no number (texts that are compared at once)."""
     scores: Run = {}
     for item, (value, place) in samples.items():
         numbers = value if isinstance(value, list) and measure is not MEAN else [value, 1]
@@ -434,7 +432,7 @@ def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
         if any(isinstance(one, float) and math.isnan(one) for one in numbers):
             scores[item] = (None, place)
             continue
-        score, length = (number(one) for one in numbers)
+        score, length = (to_score(one) for one in numbers)
         if score is None or length is None:
             raise place.error(f"{metric!r} is {value!r}; expected a finite number")
         if measure is not MEAN:
@@ -444,8 +442,8 @@ def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
     return scores
 
 
-def _not_the_score(scores: Run | None, measure: Measure, score: float | None) -> str | None:
-    """Why the score that the harness gives is not made of these; None if it is, or is not known."""
+def _explain_mismatch(scores: Run | None, measure: Measure, score: float | None) -> str | None:
+    """Return why the harness's score is not made of these; None if it is, or is unknown."""
     if scores is None:
         return "is no number of a single sample"
     pairs = [one if isinstance(one, tuple) else (one, 1.0) for one, _ in scores.values() if one is not None]
@@ -456,6 +454,6 @@ def _not_the_score(scores: Run | None, measure: Measure, score: float | None) ->
         own = math.exp(own) if measure is _PERPLEXITY else own
     except (OverflowError, ZeroDivisionError):
         own = math.nan
-    if not near(own, score):
+    if not is_near(own, score):
         return f"is {own:.6g} over the samples, while the results say {score:.6g}"
     return None

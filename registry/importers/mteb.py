@@ -20,10 +20,10 @@ from registry.importers.base import (
     ScoredImporter,
     Sources,
     check_known,
+    compute_mean,
     find_files,
-    mean,
-    member,
-    number,
+    get_member,
+    to_score,
 )
 from registry.manifest.folder import TaskFolder
 
@@ -51,7 +51,6 @@ class Mteb(ScoredImporter):
     revisions: Literal["reject", "apart"] = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make one test set, whose items are the tasks."""
         collected, runs = Collected(path, self.missing, self.better), dict[str, Run]()
         names: dict[Path, str] = {}
         parts: dict[str, tuple[str, Parts]] = {}  # of each task, a model that has results of it, and of which parts
@@ -62,12 +61,12 @@ class Mteb(ScoredImporter):
             if self.tasks and file.name.partition(".json")[0] not in self.tasks:
                 continue
             if file.parent not in names:
-                names[file.parent] = self._model(file.parent, collected)
-            results, place = collected.json(file)
-            task, score, found = self._task(results, place)
+                names[file.parent] = self._read_model(file.parent, collected)
+            results, place = collected.load_json(file)
+            task, score, found = self._read_task(results, place)
             other, wanted = parts.setdefault(task, (names[file.parent], found))
             if found != wanted:
-                raise _of_other_parts(task, (names[file.parent], found), (other, wanted), place)
+                raise _make_parts_error(task, (names[file.parent], found), (other, wanted), place)
             run = runs.setdefault(names[file.parent], {})
             if task in run:
                 raise InputError(f"a second result of {names[file.parent]!r} on {task!r}, as {run[task][1].path} is; "
@@ -78,22 +77,22 @@ class Mteb(ScoredImporter):
             collected.add("mteb", model, "1", run)
         if not any(score is not None for run in runs.values() for score, _ in run.values()):
             raise InputError("no task has a score of these splits and languages", path=path)
-        return collected.imported(then=(
+        return collected.make_task(then=(
             "the items are whole tasks, as MTEB keeps no scores of theirs: tests tell whether one model is better than "
             "another on other tasks of this kind, and nothing of other items of these tasks",))
 
-    def _model(self, folder: Path, sources: Sources) -> str:
-        """The model whose results a folder holds, by its metadata, else by the folders' names."""
+    def _read_model(self, folder: Path, sources: Sources) -> str:
+        """Return the model of a folder by its metadata, else by folder names."""
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
-            meta, place = sources.json(folder / _META)
-            model = member(meta, "name", of=str, place=place)
+            meta, place = sources.load_json(folder / _META)
+            model = get_member(meta, "name", of=str, place=place)
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
-    def _task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
-        """Return the task's name, its score, and the parts that this is the mean of."""
-        task = member(results, "task_name", of=str, place=place)
-        scores = member(results, "scores", of=dict, place=place)
+    def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
+        """Return a task's name, its score, and the parts of this mean."""
+        task = get_member(results, "task_name", of=str, place=place)
+        scores = get_member(results, "scores", of=dict, place=place)
         splits = self.splits or (("test",) if "test" in scores else tuple(scores))
         found: dict[tuple[str, str], float] = {}
         for split in splits:
@@ -101,28 +100,28 @@ class Mteb(ScoredImporter):
             if not isinstance(entries, list):
                 raise place.error(f"'scores.{split}' is no list of subsets")
             for n, entry in enumerate(entries):
-                if (score := self._of_subset(entry, place)) is not None:
+                if (score := self._read_subset(entry, place)) is not None:
                     found[split, str(entry.get("hf_subset", n))] = score
         if any(map(math.isnan, found.values())) or not found:
             return task, None, found.keys()
-        return task, mean(list(found.values())), found.keys()
+        return task, compute_mean(list(found.values())), found.keys()
 
-    def _of_subset(self, entry: Any, place: Place) -> float | None:
-        """A subset's main score, nan where it has none; None for one in no language that was asked for."""
-        languages = member(entry, "languages", of=list, place=place)
+    def _read_subset(self, entry: Any, place: Place) -> float | None:
+        """Return a subset's main score, nan if absent; None if its language is not requested."""
+        languages = get_member(entry, "languages", of=list, place=place)
         if self.languages and not any(str(language) in self.languages or str(language).partition("-")[0] in
                                       self.languages for language in languages):
             return None
-        value = member(entry, "main_score", of=object, place=place)
+        value = get_member(entry, "main_score", of=object, place=place)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return math.nan
-        if (score := number(value)) is None:
+        if (score := to_score(value)) is None:
             raise place.error(f"'main_score' is {str(value)[:40]!r}; expected a number")
         return score
 
 
-def _of_other_parts(task: str, one: tuple[str, Parts], other: tuple[str, Parts], place: Place) -> InputError:
-    """Say that two models have results of different splits or subsets of a task, whose means do not compare."""
+def _make_parts_error(task: str, one: tuple[str, Parts], other: tuple[str, Parts], place: Place) -> InputError:
+    """Return the error for two models with different splits or subsets of a task."""
     (model, found), (second, wanted) = one, other
     lacking, (split, subset) = (model, min(wanted - found)) if wanted - found else (second, min(found - wanted))
     return place.error(f"{lacking!r} has no result of split {split!r}, subset {subset!r}, of {task!r}, and "

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, counted
-from registry.importers.base import Importer, Place, Sources, distinct_slugs, find_files, member, title
+from registry.importers.base import Importer, Place, Sources, find_files, get_member, make_slugs, make_title
 from registry.manifest.folder import TaskFolder
 
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
@@ -38,8 +38,8 @@ _KEYS = {
 }
 
 
-def attributes_of(folder: Path, sources: Sources) -> dict[str, Any]:
-    """What is known of the submission in a folder, for queries.
+def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
+    """Return the metadata of a submission's folder, for queries.
 
     Raises:
         InputError: Its metadata are no YAML, or too large.
@@ -48,17 +48,17 @@ def attributes_of(folder: Path, sources: Sources) -> dict[str, Any]:
     if match := _DATE.fullmatch(folder.name):
         found["date"] = "-".join(match.groups())
     file = folder / "metadata.yaml"
-    if not file.is_file() or (metadata := _read(file, sources)) is None:
+    if not file.is_file() or (metadata := _read_metadata(file, sources)) is None:
         return found
     for name, places in _KEYS.items():
-        value = next((value for keys in places if (value := _under(metadata, keys)) is not None), None)
+        value = next((value for keys in places if (value := _get_text(metadata, keys)) is not None), None)
         if value is not None:
             found[name] = value
     return found
 
 
-def _read(file: Path, sources: Sources) -> Any:
-    """The metadata as a node of YAML; None where nothing can read them."""
+def _read_metadata(file: Path, sources: Sources) -> Any:
+    """Return the metadata as a YAML node; None without PyYAML."""
     try:
         import yaml
     except ImportError:
@@ -71,13 +71,12 @@ def _read(file: Path, sources: Sources) -> Any:
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"not YAML: {str(error).partition(chr(10))[0][:200] or 'nested too deeply'}",
                          path=file) from None
-    for node in _nodes(metadata):
-        _check(node, file)
+    for node in _list_nodes(metadata):
+        _check_nodes(node, file)
     return metadata
 
 
-def _nodes(root: Any) -> Iterator[Any]:
-    """All nodes, each once, however often it is referred to."""
+def _list_nodes(root: Any) -> Iterator[Any]:
     left, seen = [] if root is None else [root], set()
     while left:
         node = left.pop()
@@ -87,8 +86,8 @@ def _nodes(root: Any) -> Iterator[Any]:
             left += () if node.id == "scalar" else chain(*node.value) if node.id == "mapping" else node.value
 
 
-def _check(node: Any, file: Path) -> None:
-    """Refuse what reads otherwise than it seems to: other programs' objects, merged mappings, keys that stand twice."""
+def _check_nodes(node: Any, file: Path) -> None:
+    """Refuse objects of other programs, merged mappings and duplicate keys."""
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in _KINDS:
@@ -100,22 +99,22 @@ def _check(node: Any, file: Path) -> None:
         raise InputError(f"not YAML: the key {twice[:60]!r} stands twice", path=file, line=line)
 
 
-def _under(metadata: Any, keys: Sequence[str]) -> str | bool | None:
-    """A text or truth value under nested keys; several in a list become one text."""
+def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
+    """Return a text or truth value under nested keys; a list becomes one text."""
     node = metadata
     for key in keys:
         of = node.value if node.id == "mapping" else ()
         if (node := next((value for name, value in of if name.value == key), None)) is None:
             return None
-    if node.id == "scalar" and isinstance(value := _plain(node), bool):
+    if node.id == "scalar" and isinstance(value := _to_plain(node), bool):
         return value
-    texts = map(_plain, node.value[:_MOST] if node.id == "sequence" else [node])
+    texts = map(_to_plain, node.value[:_MOST] if node.id == "sequence" else [node])
     text = ", ".join(one for one in texts if isinstance(one, str))
     return text if text and text.isprintable() else None
 
 
-def _plain(node: Any) -> str | bool | None:
-    """What a scalar says: a text, a truth value, or a whole number as text."""
+def _to_plain(node: Any) -> str | bool | None:
+    """Convert a scalar: text, truth value, or whole number as text."""
     kind = node.tag.rpartition(":")[2] if node.id == "scalar" else ""
     if kind == "bool":
         return _TRUTHS.get(node.value.lower())
@@ -148,22 +147,21 @@ class SweBench(Importer):
     missing: Literal["reject", "drop"] = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of the instances, with a label for what each system did about each."""
         outcomes: dict[str, Outcomes] = {}
         about: dict[str, dict[str, Any]] = {}
         sources = Sources(path)
-        known = self._instances(sources)
+        known = self._list_instances(sources)
         end = f".{self.run}.json" if self.run else ".json"
         files = find_files(path, lambda name: name.endswith(end) and name != _OF_ONE_INSTANCE,
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
         published = [file for file in files if file.name in _PUBLISHED]  # among much else
         for file in published or files:
-            system = _folder(file).name if published else file.name.removesuffix(end)
+            system = _find_folder(file).name if published else file.name.removesuffix(end)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
-            read = _PUBLISHED.get(file.name, _report)
-            about[system] = attributes_of(_folder(file), sources) if published else {}
-            outcomes[system] = found = read(*sources.json(file), known)
+            read = _PUBLISHED.get(file.name, _read_report)
+            about[system] = read_attributes(_find_folder(file), sources) if published else {}
+            outcomes[system] = found = read(*sources.load_json(file), known)
             for instance in found:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"names {instance!r}, which is no instance", path=file)
@@ -178,18 +176,18 @@ class SweBench(Importer):
                 raise InputError(f"what there is of {system!r} says nothing of {n} that others report on, such as "
                                  f"{lacking[0]!r}; --option missing=drop leaves such ones out for all systems",
                                  path=path, category="missing")
-        return self._imported(sources, instances, outcomes, about)
+        return self._make_task(sources, instances, outcomes, about)
 
-    def _imported(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
-                  about: Mapping[str, dict[str, Any]]) -> TaskFolder:
-        files = {_GOLD: _table((instance, "resolved", instance.rpartition("-")[0] or instance)
-                               for instance in instances)}
-        slugs = distinct_slugs(outcomes, sources.path)
+    def _make_task(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
+                   about: Mapping[str, dict[str, Any]]) -> TaskFolder:
+        files = {_GOLD: _format_table((instance, "resolved", instance.rpartition("-")[0] or instance)
+                                      for instance in instances)}
+        slugs = make_slugs(outcomes, sources.path)
         for system, of in outcomes.items():
-            files[f"systems/{slugs[system]}.tsv"] = _table(
+            files[f"systems/{slugs[system]}.tsv"] = _format_table(
                 (instance, of[instance]) for instance in instances if instance in of)
         return TaskFolder({
-            "task": {"title": title(sources.path)},
+            "task": {"title": make_title(sources.path)},
             "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
                           "options": {"columns": ["item", "label", "repository"], "labels": list(OUTCOMES)},
                           "cluster": "repository"}],
@@ -199,79 +197,79 @@ class SweBench(Importer):
                         **({"attributes": about[system]} if about[system] else {})} for system, slug in slugs.items()],
         }, files, sources.digests)
 
-    def _instances(self, sources: Sources) -> frozenset[str]:
-        """All instances, where a file lists them."""
+    def _list_instances(self, sources: Sources) -> frozenset[str]:
+        """Return all instances, if a file lists them."""
         if self.instances is None:
             return frozenset()
         document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
         return frozenset(line.strip() for _, line in document.lines() if line.strip())
 
 
-def _folder(file: Path) -> Path:
-    """The folder of a submission's SYSTEM/results/results.json or SYSTEM/per_instance_details.json."""
+def _find_folder(file: Path) -> Path:
+    """Return the folder of a submission's SYSTEM/results/results.json or SYSTEM/per_instance_details.json."""
     folder = file.absolute().parent
     return folder.parent if folder.name == "results" else folder
 
 
-def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """What became of every instance, as the harness reports it from 2.0 on."""
+def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """Return the outcome of every instance in a report of the harness since 2.0."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
         raise place.error("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
                           "--option run=RUN choose those called MODEL.RUN.json")
     found: Outcomes = {}
     for outcome in OUTCOMES:
-        _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)
-    total = member(report, "total_instances", of=int, place=place)
+        _add_outcome(found, _require_names(report, f"{outcome}_ids", place), outcome, place)
+    total = get_member(report, "total_instances", of=int, place=place)
     if total != len(found) or not found:
         raise place.error(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
                           "is this a report of the run of a whole set?", category="missing")
     return found
 
 
-def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
-    """What became of every instance in a `results.json`, whose lists of the harness before 2.0 contain each other."""
+def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
+    """Return outcomes in a `results.json`; lists of the harness before 2.0 contain each other."""
     found: Outcomes = {}
-    _note(found, _listed(results, "resolved", place), "resolved", place)
-    _note(found, _listed(results, "no_generation", place), "empty_patch", place)
+    _add_outcome(found, _require_names(results, "resolved", place), "resolved", place)
+    _add_outcome(found, _require_names(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
         if not known:
             raise place.error("lists what was resolved and not what was not; name a file in the folder that lists all "
                               "instances, one per line: --option instances=FILE")
-        _note(found, _listed(results, "no_logs", place), "error", place)
+        _add_outcome(found, _require_names(results, "no_logs", place), "error", place)
         return found | {instance: "unresolved" for instance in known if instance not in found}
-    generated, logged = (_listed(results, name, place) for name in ("generated", "with_logs"))
-    failed = {instance for name in _FAILED for instance in _listed(results, name, place)} | set(generated) - set(logged)
+    generated, logged = (_require_names(results, name, place) for name in ("generated", "with_logs"))
+    failed = {instance for name in _FAILED for instance in _require_names(results, name, place)}
+    failed |= set(generated) - set(logged)
     rest = [instance for instance in generated if instance not in found]
-    _note(found, (instance for instance in rest if instance in failed), "error", place)
-    _note(found, (instance for instance in rest if instance not in failed), "unresolved", place)
+    _add_outcome(found, (instance for instance in rest if instance in failed), "error", place)
+    _add_outcome(found, (instance for instance in rest if instance not in failed), "unresolved", place)
     return found | {instance: "incomplete" for instance in known if instance not in found}
 
 
-def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """What became of every instance, one by one."""
+def _read_details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     if not isinstance(details, dict) or not details:
         raise place.error("no object of instances")
-    return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"
+    return {instance: "resolved" if get_member(details, instance, "resolved", of=bool, place=place) else "unresolved"
             for instance in details}
 
 
 _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
-    "results.json": _results, "per_instance_details.json": _details}
+    "results.json": _read_results, "per_instance_details.json": _read_details}
 
 
-def _listed(report: Any, name: str, place: Place) -> list[str]:
-    listed: list[Any] = member(report, name, of=list, place=place)
+def _require_names(report: Any, name: str, place: Place) -> list[str]:
+    listed: list[Any] = get_member(report, name, of=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
         raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
     return listed
 
 
-def _note(found: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
-    """Note what became of instances, each of which has one outcome."""
+def _add_outcome(found: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
+    """Store the outcome of instances, which have one each."""
     for instance in instances:
         if (other := found.setdefault(instance, outcome)) is not outcome:
             raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
 
 
-def _table(rows: Iterable[tuple[str, ...]]) -> bytes:
+def _format_table(rows: Iterable[tuple[str, ...]]) -> bytes:
     return "".join("\t".join(row) + "\n" for row in rows).encode()

@@ -18,19 +18,19 @@ from registry.importers.base import (
     Place,
     Run,
     ScoredImporter,
-    distinct_slugs,
+    check_metric_name,
     find_files,
-    require_metric,
-    standing_twice,
-    system_and_team,
-    title,
+    make_duplicate_error,
+    make_slugs,
+    make_title,
+    split_model,
 )
 from registry.manifest.fields import BRACES, braces
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
-from registry.readers.parsing.fast_tables import MAGIC, Syntax, parquet_head
-from registry.readers.tables import Row, as_number, as_text, is_unscored, shown
+from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head
+from registry.readers.tables import Row, is_unscored, shorten, to_number, to_text
 
 
 class _Head(NamedTuple):
@@ -71,58 +71,57 @@ class Wide(Importer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_metric(self.name, self.metric)
+        check_metric_name(self.name, self.metric)
         if self.runs is not None and sorted(braces(self.runs)) != ["run", "system"]:
             raise InputError(f"option 'runs' is {self.runs!r}; it must have {{system}} and {{run}}, each once, as in "
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
-        """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
+        """Declare every system's column as its submission; the table itself is the gold with the items."""
         collected = Collected(path, self.missing, self.better)
         document = collected.load(path)
         is_parquet = document.content.startswith(MAGIC)
-        head = self._parquet(document) if is_parquet else self._delimited(document)
+        head = self._read_parquet_head(document) if is_parquet else self._read_delimited_head(document)
         systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
         if not systems:
             raise InputError("no column is left for a system", path=path, line=head.line)
         if not all(name.strip() for name in systems):
             raise InputError("a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'; "
                              "else name it in the header", path=path, line=head.line)
-        self._look_at(systems, dict(zip(head.columns, head.first, strict=False)), Place(document.path, head.first_line),
-                      text=not is_parquet)
+        self._check_columns(systems, dict(zip(head.columns, head.first, strict=False)),
+                            Place(document.path, head.first_line), text=not is_parquet)
         if self.runs is not None:
-            columns = _systems_and_runs(systems, self.runs, Place(document.path, head.line))
-            return self._of_runs(document, columns, collected)
+            columns = _split_columns(systems, self.runs, Place(document.path, head.line))
+            return self._read_runs(document, columns, collected)
         file = "scores.parquet" if is_parquet else "scores.csv"
         written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
         options = {**written, "item": list(self.item), "attributes": list(self.attributes),
                    "unscored": list(self.unscored)}
         return TaskFolder({
-            "task": {"title": title(path)},
+            "task": {"title": make_title(path)},
             "test_set": [{"name": "test", "gold": file, "format": "scores", "options": options}],
             "submission": {"missing": self.missing},
-            "metric": [Measure(name=self.metric).metric(self.better)],
-            "submit": [{"file": file, **system_and_team(name), "options": {"score": name}} for name in systems],
+            "metric": [Measure(name=self.metric).describe_metric(self.better)],
+            "submit": [{"file": file, **split_model(name), "options": {"score": name}} for name in systems],
         }, {file: document.content}, collected.digests, copies={file: document.path})
 
-    def _of_runs(self, document: Document, columns: Mapping[str, tuple[str, str]],
-                 collected: Collected) -> TaskFolder:
-        """Make a file of every run's column."""
+    def _read_runs(self, document: Document, columns: Mapping[str, tuple[str, str]],
+                   collected: Collected) -> TaskFolder:
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, unscored=self.unscored,
                         syntax="parquet" if document.content.startswith(MAGIC) else "delimited")
         scores: dict[str, Run] = {column: {} for column in columns}
-        for row in reader.rows(document, tuple(columns), self.attributes):
+        for row in reader.read_rows(document, tuple(columns), self.attributes):
             place = Place(document.path, row.line)
             collected.describe("test", row.key, row.attributes, place)
             for (column, found), cell in zip(scores.items(), row.cells, strict=True):
                 if row.key in found:
-                    raise standing_twice(row.key, place, found[row.key][1])
-                found[row.key] = (reader.number(cell, column, row), place)
+                    raise make_duplicate_error(row.key, place, found[row.key][1])
+                found[row.key] = (reader.parse_number(cell, column, row), place)
         for column, (system, run) in columns.items():
             collected.add("test", system, run, scores[column])
-        return collected.imported(Measure(name=self.metric))
+        return collected.make_task(Measure(name=self.metric))
 
-    def _delimited(self, document: Document) -> _Head:
+    def _read_delimited_head(self, document: Document) -> _Head:
         rows = read_cells(document, Written(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
@@ -132,29 +131,29 @@ class Wide(Importer):
         first_line, first = next(rows, (line, []))
         return _Head(columns, first, line, first_line)
 
-    def _parquet(self, document: Document) -> _Head:
-        columns, first = parquet_head(document)
+    def _read_parquet_head(self, document: Document) -> _Head:
+        columns, first = read_parquet_head(document)
         for name in (*self.item, *self.attributes, *self.systems):
             if name not in columns:
                 raise document.error(f"no column {name!r}; {suggest(name, columns)}")
         return _Head(columns, first)
 
-    def _look_at(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """See that the systems' columns are some, by the first row; all others are the reader's."""
+    def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
+        """Check by the first row that the systems' columns have scores."""
         for name in systems:
             cell = first.get(name)
             is_there = not is_unscored(cell, self.unscored) and str(cell).strip()
             is_meant = isinstance(cell, bool) and self.systems  # else a flag of the items might be taken for a system
-            if is_there and not is_meant and math.isnan(as_number(cell, text=text)):
+            if is_there and not is_meant and math.isnan(to_number(cell, text=text)):
                 raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
                                   f"--option item={name}; else --option systems or unscored")
 
 
-def _systems_and_runs(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
-    """The system and run of every column, which is called by the pattern in one way."""
+def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
+    """Return the system and run of every column by a pattern that matches in one way."""
     found = {}
     for column in columns:
-        first, last = (re.fullmatch(_expression(pattern, how), column, re.DOTALL) for how in (".+?", ".+"))
+        first, last = (re.fullmatch(_make_expression(pattern, how), column, re.DOTALL) for how in (".+?", ".+"))
         if first is None or last is None:
             raise place.error(f"the column {column!r} is not called {pattern}; --option systems names those that are "
                               "systems', --option attributes others")
@@ -164,8 +163,7 @@ def _systems_and_runs(columns: Iterable[str], pattern: str, place: Place) -> dic
     return found
 
 
-def _expression(pattern: str, how: str) -> str:
-    """The pattern as an expression."""
+def _make_expression(pattern: str, how: str) -> str:
     pieces = enumerate(BRACES.split(pattern))
     return "".join(f"(?P<{piece}>{how})" if n % 2 else re.escape(piece) for n, piece in pieces)
 
@@ -203,40 +201,40 @@ class Long(ScoredImporter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_metric(self.name, self.metric)
+        check_metric_name(self.name, self.metric)
         if not self.item:
             raise InputError("option 'item' of long must name one column or more: an item has a row for each system")
         if "item" in self.attributes:
             raise InputError("option 'attributes' of long cannot name 'item', which the items' own names are called")
 
     def read(self, path: Path) -> TaskFolder:
-        """Read the table once; every run's scores become a file of their own."""
+        """Read the table once, and write one file per run."""
         collected = Collected(path, self.missing, self.better)
         document = collected.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
         found: dict[tuple[str, str, str], Run] = defaultdict(dict)
-        for row in reader.rows(document, (self.score, *names), self.attributes):
+        for row in reader.read_rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
-            of = {name: _named(cell, name, row) for name, cell in zip(names, cells, strict=True)}
+            of = {name: _to_name(cell, name, row) for name, cell in zip(names, cells, strict=True)}
             system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
             collected.describe(test_set, row.key, row.attributes, place)
-            number, scores = reader.number(score, self.score, row), found[test_set, system, run]
+            number, scores = reader.parse_number(score, self.score, row), found[test_set, system, run]
             if row.key in scores:
-                raise standing_twice(f"{row.key} (system {system!r})", place, scores[row.key][1], (
+                raise make_duplicate_error(f"{row.key} (system {system!r})", place, scores[row.key][1], (
                     "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
             scores[row.key] = (number, place)
         for (test_set, system, run), scores in found.items():
             collected.add(test_set, system, run, scores)
-        return collected.imported(Measure(name=self.metric))
+        return collected.make_task(Measure(name=self.metric))
 
 
-def _named(cell: Any, column: str, row: Row) -> str:
-    """A name as text, which a whole number may be."""
-    if (text := as_text(cell)) is None or not text.strip() or not text.isprintable():
-        raise row.error(f"{column!r} is {shown(cell)}; expected a name")
+def _to_name(cell: Any, column: str, row: Row) -> str:
+    """Convert text or a whole number to a name."""
+    if (text := to_text(cell)) is None or not text.strip() or not text.isprintable():
+        raise row.error(f"{column!r} is {shorten(cell)}; expected a name")
     return text
 
 
@@ -268,7 +266,6 @@ class Plain(Importer):
             raise InputError(f"option 'system' of plain is {self.system!r}; it must have one {{system}} for the name")
 
     def read(self, path: Path) -> TaskFolder:
-        """Declare references, source and systems, with BLEU and chrF."""
         if not path.is_dir():
             raise InputError("not a folder; name the one of the references and systems", path=path)
         files = find_files(path, lambda name: not name.startswith("."), "file", deep=False)
@@ -285,12 +282,12 @@ class Plain(Importer):
         given = [file for role in roles.values() for file in role]
         if twice := next((file for file in given if given.count(file) > 1), None):
             raise InputError("named by two options; reference, source and documents are different files", path=twice)
-        systems = self._systems([file for file in files if file not in given])
+        systems = self._find_systems([file for file in files if file not in given])
         if not systems:
             raise InputError(f"no file of a system called {self.system}", path=path)
-        return self._imported(path, roles, systems)
+        return self._make_task(path, roles, systems)
 
-    def _systems(self, files: Iterable[Path]) -> dict[str, Path]:
+    def _find_systems(self, files: Iterable[Path]) -> dict[str, Path]:
         before, _, after = self.system.partition("{system}")
         found: dict[str, Path] = {}
         for file in files:
@@ -303,7 +300,7 @@ class Plain(Importer):
                                  category="duplicate")
         return found
 
-    def _imported(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> TaskFolder:
+    def _make_task(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> TaskFolder:
         contents: dict[str, bytes] = {}
         digests: dict[str, str] = {}
         copies: dict[str, str] = {}
@@ -323,14 +320,14 @@ class Plain(Importer):
         for file in roles["documents"]:
             test_set |= {"attributes": taken(file, "documents.txt"), "cluster": "document"}
         options = {"references": ["gold", *(reference["name"] for reference in references)]}
-        slugs = distinct_slugs(systems, path)
+        slugs = make_slugs(systems, path)
         return TaskFolder({
-            "task": {"title": title(path)},
+            "task": {"title": make_title(path)},
             "test_set": [test_set],
             "submission": {"missing": self.missing},
             "metric": [{"id": "bleu", "name": "BLEU", "options": options, "primary": True},
                        {"id": "chrf", "name": "chrF", "options": options}],
             "significance": {"test": "bootstrap"},
-            "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **system_and_team(name)}
+            "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **split_model(name)}
                        for name, file in systems.items()],
         }, contents, digests, copies=copies)

@@ -50,13 +50,13 @@ class Metric(Value):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def words(self) -> tuple[str, Collection[str]]:
-        """What people call it by some of its options, and which these are; empty where only its name says it."""
+        """Return its usual name, formatted with options, and these options; empty if only the class name is usual."""
         told = [name for _, name, _, _ in Formatter().parse(self.called) if name]
         return self.called.format(**{name: getattr(self, name) for name in told}), told
 
     @property
     def title(self) -> str:
-        """What people call it, with the options that are not as by default; else its canonical name."""
+        """Usual name with the options that differ from their defaults; else the canonical name."""
         words, told = self.words()
         if not words:
             return repr(self)
@@ -67,24 +67,24 @@ class Metric(Value):
 
     @property
     def original(self) -> Metric:
-        """The metric by which it scores: itself, but where statistics of another one were recorded."""
+        """Metric that computes the score: itself, unless statistics of another one were recorded."""
         return self
 
     @property
     def filled(self) -> tuple[str, ...]:
-        """The columns of its family that it fills; the others are 0."""
+        """Columns of the family that are not always 0."""
         return FAMILIES[self.family].columns
 
     @abstractmethod
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give the family's columns for one item; no answer (None) counts as the worst one."""
+        """Return the family's columns for one item; no answer (None) counts as the worst answer."""
 
     def needs(self) -> tuple[str, ...]:
-        """What the metric asks for by name: golds, where an item can have several, or columns of statistics."""
+        """Return required names: golds, if an item can have several, or columns of statistics."""
         return ()
 
     def types(self) -> tuple[str, ...]:
-        """The types of answers that alone count, where it does not take all: what its option `type` names."""
+        """Return the answer types that the option `type` selects; empty for all."""
         type_ = getattr(self, "type", None)
         return () if type_ is None else (type_,)
 
@@ -96,20 +96,20 @@ class Metric(Value):
         """
 
     def named_labels(self) -> tuple[str, ...]:
-        """The labels that its options name; a task whose gold has none of that name is refused."""
+        """Return labels that options name; a task whose gold lacks one is refused."""
         return ()
 
     @property
     def has_worst(self) -> bool:
-        """Whether an item without an answer can count as the worst one."""
+        """True if an item without an answer can count as the worst answer."""
         return not self.unbounded
 
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
-        """Say why the metric cannot count an answer's value, and what to do; None where it can."""
+        """Return a fault and remedy if an answer's value cannot be counted; otherwise None."""
         return None
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give the family's columns for many items, [items, columns]."""
+        """Return the family's columns for many items, [items, columns]."""
         columns = FAMILIES[self.family].columns
         if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
                 self.has_worst or answers.there.all())):
@@ -127,18 +127,18 @@ class Metric(Value):
 
     @property
     def takes_columns(self) -> bool:
-        """Whether it computes `statistics_of_columns`."""
+        """True if it has `statistics_of_columns`."""
         return type(self).statistics_of_columns is not Metric.statistics_of_columns
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """Give the family's columns for many items at once, [items, columns], all of which have an answer.
+        """Return the family's columns for many items that all have an answer, [items, columns].
 
         What a metric does not compute so is computed by `statistics`, for one item after the other.
         """
         raise NotImplementedError
 
     def unanswered(self, item: Item) -> InputError:
-        """Say that the metric has no worst value, where an item without an answer has to count as one."""
+        """Return the error for an item without an answer, if there is no worst value."""
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
                           "the file", item=item.key)
@@ -149,7 +149,7 @@ class AdditiveMetric(Metric):
 
     @property
     def quotient(self) -> Quotient | None:
-        """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
+        """Whole-number coefficients of numerator and denominator, if the score is a quotient of linear functions."""
         return None
 
     @abstractmethod
@@ -170,10 +170,10 @@ class QuotientMetric(AdditiveMetric):
 
     @property
     def quotient(self) -> Quotient:
+        """Whole-number coefficients of numerator and denominator, if the score is a quotient of linear functions."""
         return self.coefficients
 
     def score(self, sums: Floats) -> Floats:
-        """Divide; 0 / 0 is nan."""
         over, under = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
         return share(over, under)
 
@@ -219,6 +219,6 @@ class FScore(Metric):
 
 
 def check_beta(beta: float, name: str) -> None:
-    """Refuse a weight of recall that no F-score has."""
+    """Refuse a recall weight outside the range of F-scores."""
     if not 0 <= beta <= 1000:
         raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")

@@ -37,14 +37,13 @@ class Accuracy(QuotientMetric):
         return (int(answer is not None and answer.value == item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The same of all items at once."""
         golds = answers.coded(item.gold for item in items)
         return np.stack([answers.values == golds, np.ones(len(answers))], axis=1)
 
 
 @lru_cache(maxsize=2**12)
-def label_code(name: str) -> int:
-    """A whole number from 1 that stands for a label wherever it occurs: 48 bits of its digest."""
+def make_label_code(name: str) -> int:
+    """Return a whole number from 1 for a label: 48 bits of its digest."""
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
@@ -62,12 +61,12 @@ class ConfusionMetric(AdditiveMetric):
 
     @property
     def counts_given_classes(self) -> bool:
-        """Whether it averages over classes that only the system has, too."""
+        """True if averages include classes that only the system has."""
         return False
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The classes that alone count, or None for all that occur."""
+        """Classes that are counted; None for all that occur."""
         return None
 
     def named_labels(self) -> tuple[str, ...]:
@@ -75,12 +74,11 @@ class ConfusionMetric(AdditiveMetric):
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the codes of the gold's label and of the system's; a registry keeps shorter numbers in their place."""
-        return (label_code(item.gold), NO_LABEL if answer is None else label_code(answer.value))
+        return (make_label_code(item.gold), NO_LABEL if answer is None else make_label_code(answer.value))
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The same of all items at once."""
-        codes = np.array([label_code(label) for label in answers.answers.labels or ()], dtype=np.float64)
-        golds = [label_code(item.gold) for item in items]
+        codes = np.array([make_label_code(label) for label in answers.answers.labels or ()], dtype=np.float64)
+        golds = [make_label_code(item.gold) for item in items]
         return np.stack([golds, codes[answers.values.astype(np.int64)]], axis=1)
 
     def score(self, sums: Floats) -> Floats:
@@ -90,7 +88,7 @@ class ConfusionMetric(AdditiveMetric):
 
     @abstractmethod
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Score how often each class is correct, predicted and in the gold, [..., classes] each."""
+        """Score counts per class: correct, predicted and in the gold, [..., classes] each."""
 
 
 class _ByClass(ConfusionMetric):
@@ -119,6 +117,7 @@ class _ByClass(ConfusionMetric):
 
     @property
     def counts_given_classes(self) -> bool:
+        """True if averages include classes that only the system has."""
         return self.average == "macro" and not self.labels
 
     @property
@@ -128,14 +127,13 @@ class _ByClass(ConfusionMetric):
     @property
     @abstractmethod
     def measure(self) -> str:
-        """What it is called of one class."""
+        """Name of the measure for one class."""
 
     @property
     def classes(self) -> tuple[str, ...] | None:
         return self.labels or None
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Average over the classes."""
         if self.average == "micro":
             return share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))))
         shares = share(*self.parts(correct, predicted, gold), 0.0)
@@ -144,7 +142,7 @@ class _ByClass(ConfusionMetric):
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """The numerator and the denominator of a class's score."""
+        """Return numerator and denominator of each class's score."""
 
 
 class LabelP(_ByClass):
@@ -172,6 +170,7 @@ class LabelF(FScore, _ByClass):
 
     @property
     def measure(self) -> str:
+        """Name of the measure for one class."""
         return f"F{self.beta:g}"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
@@ -186,7 +185,6 @@ class BalancedAccuracy(ConfusionMetric):
     citation = "Brodersen et al. 2010"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
-        """Average over classes that the gold has."""
         return share(share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64))
 
 
@@ -199,7 +197,7 @@ class MCC(ConfusionMetric):
     citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Covariance over the root of both variances; no answer is a class of its own."""
+        """Divide the covariance by the root of both variances; no answer is a class of its own."""
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)
         common = n * correct.sum(axis=-1) - (predicted * gold).sum(axis=-1)
@@ -216,7 +214,7 @@ class Kappa(ConfusionMetric):
     citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Agreement beyond that of chance over what is possible beyond it, both times the square of the items."""
+        """Divide agreement above chance by its maximum, both times the squared number of items."""
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)
         return share(n * correct.sum(axis=-1) - chance, n**2 - chance)

@@ -25,7 +25,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.texts import ReferenceMetric, describe_undivided, texts
+from registry.metrics.texts import ReferenceMetric, describe_undivided, list_texts
 
 START_SECONDS, SEGMENT_SECONDS = 300.0, 10.0  # what it may take: many times what it takes
 
@@ -34,8 +34,8 @@ _ONE_WORD = "\ue000"  # stands for the separator where the text is not split int
 
 
 @cache
-def jar(options: tuple[str, ...]) -> Jar:
-    """Give the program that runs with these options, the same one every time.
+def find_program(options: tuple[str, ...]) -> Jar:
+    """Return the program with these options; every call returns the same one.
 
     Raises:
         InputError: Java or the package that carries the program is not installed.
@@ -61,7 +61,7 @@ class Jar:
         Raises:
             InputError: The program ended before it was done; a program of the same options can be asked again.
         """
-        requests = [f" {_SEPARATOR} ".join(("SCORE", *map(self._field, (*texts, hypothesis)))) + "\n"
+        requests = [f" {_SEPARATOR} ".join(("SCORE", *map(self._clean_field, (*texts, hypothesis)))) + "\n"
                     for texts, hypothesis in zip(references, hypotheses, strict=True)]
         if self._process.poll() is not None:
             self.close()
@@ -73,7 +73,7 @@ class Jar:
         try:
             assert self._process.stdout is not None
             replies = list(islice(self._process.stdout, len(requests)))
-            return [self._numbers(replies, n) for n in range(len(requests))]
+            return [self._parse_numbers(replies, n) for n in range(len(requests))]
         except BaseException:  # what it would still say answers nothing that is asked later
             self.close()
             raise
@@ -95,7 +95,8 @@ class Jar:
         if java is None:
             raise InputError("METEOR needs Java, and there is no program `java`: install a Java runtime (Debian: "
                              "apt-get install default-jre-headless)")
-        command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-jar", str(_archive()), "-", "-", "-stdio", *self._options]
+        command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-jar", str(_find_archive()), "-", "-", "-stdio",
+                   *self._options]
         self._told = TemporaryFile()  # noqa: SIM115  (a pipe that nobody reads would stop the program when it is full)
         return Popen(command, stdin=PIPE, stdout=PIPE, stderr=self._told, start_new_session=True)  # noqa: S603
 
@@ -105,14 +106,14 @@ class Jar:
             self._process.stdin.write(requests)
             self._process.stdin.flush()
 
-    def _numbers(self, replies: Sequence[bytes], n: int) -> list[float]:
+    def _parse_numbers(self, replies: Sequence[bytes], n: int) -> list[float]:
         with suppress(ValueError):
             if n < len(replies) and len(numbers := [float(cell) for cell in replies[n].split()]) == 23:
                 return numbers
-        said = replies[n].decode(errors="replace").strip() if n < len(replies) else self._last_words()
+        said = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_last_words()
         raise InputError(f"METEOR ended at segment {n + 1}: {said}")
 
-    def _last_words(self) -> str:
+    def _read_last_words(self) -> str:
         self._process.kill()
         self._process.wait()
         self._told.seek(0)
@@ -120,13 +121,13 @@ class Jar:
         return next((line for line in lines if line.strip() and not line.lstrip().startswith("at ")),
                     "it took too long, or was ended")[:300]
 
-    def _field(self, text: str) -> str:
-        """Keep a text from ending its line or its field; words stay what the program would have taken them for."""
+    def _clean_field(self, text: str) -> str:
+        """Remove line ends and field separators from a text without changing its words for the program."""
         text = text.replace("\n", " ").replace("\r", " ")
         return text.replace(_SEPARATOR, " | | | " if "-norm" in self._options else _ONE_WORD)
 
 
-def _archive() -> Path:
+def _find_archive() -> Path:
     package = find_spec("pycocoevalcap")
     if package is None or package.submodule_search_locations is None:
         raise InputError("METEOR needs pycocoevalcap, which carries its program: pip install 'evalregistry[meteor]'")
@@ -178,13 +179,13 @@ class METEOR(ReferenceMetric):
         return describe_undivided(texts, self.name, 'take chrF, or BLEU with tokenize = "{tokenizer}"')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Have the program match every segment with the reference of the highest score."""
+        """Match every segment with the reference that scores highest."""
         if not items:
             return np.zeros((0, 23))
         flags = {"normalize": ("-norm",), "lowercase": ("-lower",), "as-is": ()}[self.text]
         of_items = [self.texts_of(item) for item in items]  # the program wants equally many of each
         references = [[*of, *of[:1] * (len(self.references) - len(of))] for of in of_items]
-        found = np.array(jar(("-l", self.language, *flags)).statistics(references, texts(answers)))
+        found = np.array(find_program(("-l", self.language, *flags)).statistics(references, list_texts(answers)))
         by_stage = found[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program's go stage by stage
         laid = np.concatenate([found[:, :4], by_stage, found[:, 20:]], axis=1)
         # A segment that is its reference is not scattered: the program leaves its one chunk out of the sum.
@@ -194,17 +195,17 @@ class METEOR(ReferenceMetric):
         return laid
 
     def score(self, sums: Floats) -> Floats:
-        """Weigh matches by their stage and function words by 1 - delta; nothing matched scores 0."""
+        """Weight matches by stage, and function words by 1 - delta; no match scores 0."""
         of = _ENGLISH if self.language == "en" else _ANY
-        precision, recall = (self._matched(sums, of, side) for side in (0, 1))
+        precision, recall = (self._share_matched(sums, of, side) for side in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = 1 / ((1 - of.alpha) / precision + of.alpha / recall)
             scattered = sums[..., 20] / ((sums[..., 21] + sums[..., 22]) / 2)
             scores = mean * (1 - of.gamma * scattered**of.beta)
         return np.where(np.isnan(scores), 0.0, np.maximum(scores, 0.0))
 
-    def _matched(self, sums: Floats, of: _Parameters, side: int) -> Floats:
-        """The weighted share of matched words, of the system's (0) or the reference's (1); sums order by order."""
+    def _share_matched(self, sums: Floats, of: _Parameters, side: int) -> Floats:
+        """Return the weighted share of matched words of the system (0) or the reference (1); sums order by order."""
         length, function = sums[..., side], sums[..., 2 + side]
         matched = np.zeros_like(length)
         for stage, weight in enumerate(of.weights):

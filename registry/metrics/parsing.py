@@ -246,5 +246,5 @@ class PlainLAS(_AttachmentMetric):
 
 
 def _is_punctuation(form: str) -> bool:
-    """Whether a word is nothing but punctuation: every character is of Unicode's categories P."""
+    """True if every character of a word is punctuation (Unicode categories P)."""
     return all(unicodedata.category(character).startswith("P") for character in form)

@@ -40,7 +40,6 @@ class RetrievalMetric(AdditiveMetric):
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
     def words(self) -> tuple[str, Collection[str]]:
-        """With the cut-off behind an @."""
         words, told = super().words()
         cutoff = getattr(self, "cutoff", None)
         return words + ("" if cutoff is None else f"@{cutoff}"), (*told, "cutoff")
@@ -70,13 +69,12 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
     libraries = ("ir-measures",)
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
         options = {name: value for name in ("rel", "cutoff", "recall")
                    if (value := getattr(self, name, None)) is not None}
-        return self.calculated(options, judgments, run)
+        return self.calculate(options, judgments, run)
 
-    def calculated(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Have the measure with these options calculated."""
+    def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
+        """Calculate the measure with these options by pytrec_eval, which contains trec_eval's code."""
         ir_measures = needed_module("ir_measures", self)
         measure = getattr(ir_measures, self.measure or self.name)(**options)
         found = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
@@ -124,7 +122,6 @@ class NDCG(TrecEvalMetric):
     gain: Literal["linear", "exponential"] = "linear"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by gains in place of relevance, where they are exponential."""
         if self.gain == "exponential":
             _check_grades(self, judgments, 16)
             judgments = {query: {name: 2**grade - 1 for name, grade in judged.items()}
@@ -142,8 +139,8 @@ class RR(TrecEvalMetric):
     cutoff: int | None = None
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score whole rankings: at a cut-off, as with `trec_eval -M`, lower ranks than that count nothing."""
-        found = self.calculated({"rel": self.rel}, judgments, run)
+        """Score whole rankings: a first relevant document below the cut-off counts 0, as with `trec_eval -M`."""
+        found = self.calculate({"rel": self.rel}, judgments, run)
         return {query: score if self.cutoff is None or round(1 / score) <= self.cutoff else 0.0
                 for query, score in found.items() if score}
 
@@ -191,11 +188,9 @@ class GeometricMeanAP(RetrievalMetric):
         return found
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by average precision."""
         return AP(rel=self.rel).scores(judgments, run)
 
     def score(self, sums: Floats) -> Floats:
-        """Exp of the mean logarithm."""
         return np.asarray(np.exp(share(sums[..., 0], sums[..., 1])))
 
 
@@ -213,11 +208,11 @@ class ERR(QuotientMetric, RetrievalMetric):
     max_rel: int = 4
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Go down the first documents of every query; equal scores go by the reverse order of names."""
+        """Score the first documents of each query; equal scores are in reverse order of names."""
         _check_grades(self, judgments, self.max_rel)
-        return {query: self._of_query(judgments[query], ranking) for query, ranking in run.items()}
+        return {query: self._score_query(judgments[query], ranking) for query, ranking in run.items()}
 
-    def _of_query(self, judged: Mapping[str, int], ranking: Mapping[str, float]) -> float:
+    def _score_query(self, judged: Mapping[str, int], ranking: Mapping[str, float]) -> float:
         score, goes_on = 0.0, 1.0
         for rank, (_, name) in enumerate(heapq.nlargest(self.cutoff, ((s, n) for n, s in ranking.items())), 1):
             stops = (2.0 ** judged.get(name, 0) - 1) / 2**self.max_rel
@@ -237,11 +232,11 @@ class _RelevantMetric(TrecEvalMetric):
 
     rel: int = field(default=1, kw_only=True)
 
-    def calculated(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by judgments of 1 and 0: of others pytrec_eval counts all that are relevant from 1 on."""
+    def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
+        """Score by judgments of 1 and 0, because pytrec_eval counts everything from 1 on as relevant."""
         relevant = {query: {name: int(grade >= self.rel) for name, grade in judged.items()}
                     for query, judged in judgments.items()}
-        return super().calculated({name: value for name, value in options.items() if name != "rel"}, relevant, run)
+        return super().calculate({name: value for name, value in options.items() if name != "rel"}, relevant, run)
 
 
 class RecallAt(_RelevantMetric):
@@ -290,7 +285,7 @@ class SetFBeta(FScore, _RelevantMetric):
     citation = "van Rijsbergen 1979, chapter 7"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        return self.calculated({"beta": self.beta**2}, judgments, run)
+        return self.calculate({"beta": self.beta**2}, judgments, run)
 
 
 class SetAP(_RelevantMetric):
@@ -337,7 +332,7 @@ class ElevenPoint(_RelevantMetric):
     citation = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Ask pytrec_eval itself, as ir-measures does not know it."""
+        """Call pytrec_eval directly, because ir-measures lacks this measure."""
         evaluator = needed_module("pytrec_eval", self).RelevanceEvaluator(
             judgments, {self.name}, relevance_level=self.rel)
         return {query: found[self.name] for query, found in evaluator.evaluate(run).items()} if run else {}

@@ -51,13 +51,12 @@ class Mean(DeclaredRange, QuotientMetric):
         if value is None:
             raise self.unanswered(item)
         if not self._is_in_range(value):
-            raise self._outside(value, item)
+            raise self._describe_outside(value, item)
         return (value, 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The scores beside ones."""
         if len(outside := np.flatnonzero(~self._is_in_range(answers.values))):
-            raise self._outside(answers.values[outside[0]], items[outside[0]])
+            raise self._describe_outside(answers.values[outside[0]], items[outside[0]])
         return np.stack([answers.values, np.ones(len(answers))], axis=1)
 
 
@@ -65,7 +64,7 @@ class Mean(DeclaredRange, QuotientMetric):
         low, high = self.score_range
         return (low <= value) & (value <= high)
 
-    def _outside(self, value: float, item: Item) -> InputError:
+    def _describe_outside(self, value: float, item: Item) -> InputError:
         low, high = self.score_range
         return InputError(f"score {value:g} is outside of the declared range, {low:g} to {high:g}; correct the score, "
                           "or the options 'low' and 'high' of Mean", item=item.key)
@@ -81,12 +80,11 @@ class _ErrorMetric(AdditiveMetric):
     score_range = FROM_ZERO
 
     def needs(self) -> tuple[str, ...]:
-        """The right numbers."""
         return ("gold",)
 
     @abstractmethod
     def loss(self, error: Number) -> Number:
-        """What an error counts, or each of many."""
+        """Return the loss of one item or of many."""
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (loss, 1)."""
@@ -95,7 +93,6 @@ class _ErrorMetric(AdditiveMetric):
         return (self.loss(answer.value - item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The losses beside ones."""
         golds = np.array([item.gold for item in items], dtype=np.float64)
         return np.stack([self.loss(answers.values - golds), np.ones(len(answers))], axis=1)
 
@@ -137,7 +134,6 @@ class CorrelationMetric(Metric):
     coefficient: ClassVar[str]
 
     def needs(self) -> tuple[str, ...]:
-        """The right numbers."""
         return ("gold",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -197,7 +193,7 @@ class JudgedMean(AdditiveMetric):
     slope: float | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give what the item adds to the sums that `registry.judged.COLUMNS` names, then zeros."""
+        """Return the item's terms of the sums in `registry.judged.COLUMNS`, then zeros."""
         if answer is None:
             raise self.unanswered(item)
         if item.gold == 1 and "human" not in answer.value:
@@ -208,7 +204,6 @@ class JudgedMean(AdditiveMetric):
         return (*columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
 
     def score(self, sums: Floats) -> Floats:
-        """Correct the mean; nan where people looked at nothing."""
         return corrected(sums, self.slope)
 
 
@@ -253,7 +248,6 @@ class BitsPerCharacter(QuotientMetric):
     citation = "Shannon 1951; Graves 2013"
 
     def needs(self) -> tuple[str, ...]:
-        """The texts, whose characters are counted."""
         return ("text",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

@@ -37,11 +37,11 @@ class MatchMetric(QuotientMetric):
 
     @abstractmethod
     def members(self, value: Any) -> Set[Hashable]:
-        """The answers in a gold or answer value that count; those that are equal match."""
+        """Return the answers of a value that count; equal answers match."""
 
-    def acceptance(self, names: Sequence[tuple[str, str, str]], given: Flags,  # noqa: ARG002
-                   scores: Floats) -> Flags:  # noqa: ARG002
-        """Say which of their answers systems stand by, [answers, systems]: all of them.
+    def accept(self, names: Sequence[tuple[str, str, str]], given: Flags,  # noqa: ARG002
+               scores: Floats) -> Flags:  # noqa: ARG002
+        """Return which of their answers systems accept, [answers, systems]: all of them.
 
         Args:
             names: Item, key and type of every answer in the whole test set that counts.
@@ -78,7 +78,6 @@ class FBeta(FScore, MatchMetric):
 
     @property
     def quotient(self) -> Quotient:
-        """(1 + beta^2) true positives over predicted + beta^2 gold, in whole numbers."""
         p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
         return (p + q, 0, 0), (0, q, p)
 
@@ -86,8 +85,8 @@ class FBeta(FScore, MatchMetric):
 Ties = Literal["random", "include", "exclude"]
 
 
-def tie_order(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
-    """The place of every answer (item, key, type) in the random order that breaks ties, [answers]."""
+def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
+    """Return the rank of every answer (item, key, type) in the random order of ties, [answers]."""
     drawn = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
              for item, key, type_ in answers]
     places = np.empty(len(drawn), dtype=np.int64)
@@ -95,13 +94,13 @@ def tie_order(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
     return places
 
 
-def best_first(scores: Floats, order: Ints) -> Ints:
-    """The positions of the answers from the best to the worst, ties by their place in `order`, [answers]."""
+def sort_best_first(scores: Floats, order: Ints) -> Ints:
+    """Return the indices of answers from best to worst, ties by `order`, [answers]."""
     return np.lexsort((order, -scores))
 
 
-def cut(ranked: Floats, n: Ints, ties: Ties) -> Ints:
-    """How many of the first answers an n-best list accepts.
+def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
+    """Return how many of the first answers an n-best list accepts.
 
     Args:
         ranked: The scores from the best to the worst, [answers].
@@ -118,21 +117,21 @@ def cut(ranked: Floats, n: Ints, ties: Ties) -> Ints:
     return end if ties == "include" else np.where(end == n, n, first)
 
 
-def accepted(scores: Floats, *, threshold: float | None = None, best: int | None = None,
-             ties: Ties = "random", order: Ints | None = None) -> Flags:
-    """Which answers a system accepts, [answers]: those that reach the threshold and are among the best; else all.
+def find_accepted(scores: Floats, *, threshold: float | None = None, best: int | None = None,
+                  ties: Ties = "random", order: Ints | None = None) -> Flags:
+    """Return which answers a system accepts, [answers]: above the threshold and among the best; else all.
 
     Args:
         scores: Of the answers, [answers]; higher is better.
         threshold: The lowest score that is accepted.
         best: The size of the n-best list.
         ties: The rule for ties at its cut-off.
-        order: What `tie_order` gives, for `random`.
+        order: What `order_ties` gives, for `random`.
     """
     taken = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
     if best is not None:
-        positions = best_first(scores, np.arange(len(scores)) if order is None else order)
-        size = cut(scores[positions], np.array([best]), ties)[0]
+        positions = sort_best_first(scores, np.arange(len(scores)) if order is None else order)
+        size = count_accepted(scores[positions], np.array([best]), ties)[0]
         listed = np.zeros(len(scores), dtype=bool)
         listed[positions[:size]] = True
         taken &= listed
@@ -165,19 +164,19 @@ class _SetMetric(MatchMetric):
             raise InputError(f"option 'threshold' of {self.name} is {self.threshold}; expected a finite number")
 
     def members(self, value: Any) -> Set[Hashable]:
-        """The answers, whatever their scores."""
+        """Return the answers of a value that count; equal answers match."""
         return {(key, type_) for key, type_, _ in value.responses if self.type in (None, type_)}
 
-    def acceptance(self, names: Sequence[tuple[str, str, str]], given: Flags, scores: Floats) -> Flags:
+    def accept(self, names: Sequence[tuple[str, str, str]], given: Flags, scores: Floats) -> Flags:
         """Say which of their answers systems stand by: those of at least `threshold`, or the `best` of each."""
         if self.threshold is None and self.best is None:
             return given
-        order = tie_order(self.seed, names) if self.best is not None and self.ties == "random" else None
+        order = order_ties(self.seed, names) if self.best is not None and self.ties == "random" else None
         taken = np.zeros_like(given)
         for n, of_system in enumerate(given.T):
             at = np.flatnonzero(of_system)
-            taken[at, n] = accepted(scores[at, n], threshold=self.threshold, best=self.best, ties=self.ties,
-                                    order=None if order is None else order[at])
+            taken[at, n] = find_accepted(scores[at, n], threshold=self.threshold, best=self.best, ties=self.ties,
+                                         order=None if order is None else order[at])
         return taken
 
     def uncountable(self, value: Any) -> str | None:
@@ -197,13 +196,12 @@ class _SetMetric(MatchMetric):
         if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
-            answers = self._accepted(answers)
+            answers = self._find_accepted(answers)
         count = super().statistics
         rows = [count(item, answer) for item, answer in zip(items, answers, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The same of candidates, to each of which there is one answer."""
         columns = answers.answers
         if not isinstance(columns, CandidateColumns):
             return self.corpus_statistics(items, list(answers))
@@ -212,12 +210,12 @@ class _SetMetric(MatchMetric):
             at = np.flatnonzero(np.isfinite(answers.values))
             names = [(items[n].key, columns.key, "") for n in at.tolist()]
             scores = answers.values[at].reshape(-1, 1)
-            accepted[at] = self.acceptance(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
+            accepted[at] = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
         golds = [self.members(item.gold) for item in items]
         right = np.array([(columns.key, "") in gold for gold in golds], dtype=np.bool_)
         return np.stack([accepted & right, accepted, list(map(len, golds))], axis=1).astype(np.float64)
 
-    def _accepted(self, answers: Sequence[Answer | None]) -> list[Answer | None]:
+    def _find_accepted(self, answers: Sequence[Answer | None]) -> list[Answer | None]:
         given = [(n, answer.key, response) for n, answer in enumerate(answers) if answer is not None
                  for response in answer.value.responses if self.type in (None, response.type)]
         for answer in filter(None, answers):
@@ -225,7 +223,7 @@ class _SetMetric(MatchMetric):
                 raise InputError(why, item=answer.key)
         scores = np.array([[response.score] for _, _, response in given], dtype=np.float64).reshape(-1, 1)
         names = [(item, response.key, response.type) for _, item, response in given]
-        taken = self.acceptance(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
+        taken = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
         kept: list[list[Response]] = [[] for _ in answers]
         for (n, _, response), is_taken in zip(given, taken, strict=True):
             if is_taken:

@@ -42,38 +42,38 @@ Match = Literal["strict", "exact", "ent_type", "fuzzy"]
 Spans = Set[Span]
 
 
-def same_boundaries(gold: Spans, found: Spans) -> int:
-    """Count the spans with the boundaries of one of the gold's."""
-    return (_boundaries(gold) & _boundaries(found)).total()
+def count_same_boundaries(gold: Spans, found: Spans) -> int:
+    """Count spans with the boundaries of a gold span."""
+    return (_count_boundaries(gold) & _count_boundaries(found)).total()
 
 
-def right_by_type(gold: Spans, found: Spans) -> int:
-    """Count the spans that overlap the one of the gold that they take, and are of its type (`ent_type`)."""
-    return _right(gold, found, _nearest)
+def count_right_by_type(gold: Spans, found: Spans) -> int:
+    """Count spans paired with a gold span of their type (`ent_type`)."""
+    return _count_right(gold, found, _choose_nearest)
 
 
-def right_by_first(gold: Spans, found: Spans) -> int:
-    """Count the spans that are of the type of the first one of the gold that they overlap (`fuzzy`)."""
-    return _right(gold, found, _first)
+def count_right_by_first(gold: Spans, found: Spans) -> int:
+    """Count spans paired with the first overlapping gold span, if it has their type (`fuzzy`)."""
+    return _count_right(gold, found, _choose_first)
 
 
-def overlapping(gold: Spans, found: Spans) -> int:
-    """Count the spans that share a position with one of the gold, but none's boundaries."""
-    both = _boundaries(gold) & _boundaries(found)
-    return sum(1 for _ in _pairs(_without(gold, both), _without(found, both), _first))
+def count_overlapping(gold: Spans, found: Spans) -> int:
+    """Count spans that overlap a gold span but have the boundaries of none."""
+    both = _count_boundaries(gold) & _count_boundaries(found)
+    return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(found, both), _choose_first))
 
 
-def _right(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
+def _count_right(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
     equal = gold & found
-    return len(equal) + sum(one.type == other.type for one, other in _pairs(gold - equal, found - equal, choose))
+    return len(equal) + sum(one.type == other.type for one, other in _pair_spans(gold - equal, found - equal, choose))
 
 
-def _boundaries(spans: Spans) -> Counter[tuple[int, int]]:
+def _count_boundaries(spans: Spans) -> Counter[tuple[int, int]]:
     return Counter((span.start, span.end) for span in spans)
 
 
-def _without(spans: Spans, taken: Counter[tuple[int, int]]) -> Spans:
-    """The spans but for so many of each boundaries."""
+def _remove_boundaries(spans: Spans, taken: Counter[tuple[int, int]]) -> Spans:
+    """Remove as many spans of each boundaries as `taken` says."""
     left = taken.copy()
     kept = set()
     for span in spans:
@@ -84,19 +84,19 @@ def _without(spans: Spans, taken: Counter[tuple[int, int]]) -> Spans:
     return kept
 
 
-def _first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
+def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
     return 0
 
 
-def _nearest(span: Span, near: list[Span]) -> int:
-    """The place of the one of the same type with the nearest boundaries, or else the first."""
+def _choose_nearest(span: Span, near: list[Span]) -> int:
+    """Return the index of the nearest span of the same type, or else 0."""
     apart = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
               if other.type == span.type else 0) for other in near]
     return apart.index(min(apart))
 
 
-def _pairs(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Pair each of the spans that were found with the chosen one of those of the gold that are left near it."""
+def _pair_spans(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
+    """Yield each system span with the chosen one of the unpaired gold spans that overlap it."""
     others = sorted(gold)
     starts = [other.start for other in others]
     ends = list(accumulate((other.end for other in others), max))  # the last one of any up to there
@@ -110,7 +110,7 @@ def _pairs(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int])
             yield span, others[chosen]
 
 
-_RIGHT = {"exact": same_boundaries, "ent_type": right_by_type, "fuzzy": right_by_first}
+_RIGHT = {"exact": count_same_boundaries, "ent_type": count_right_by_type, "fuzzy": count_right_by_first}
 _UNUSED = (0,) * (len(FAMILIES["additive"].columns) - 4)
 
 
@@ -129,7 +129,7 @@ class _SpanMetric(MatchMetric):
     match: Match = field(default="strict", metadata=TERSE)
 
     def members(self, value: Tagged) -> Set[Span]:
-        return _of_type(value, self.type)
+        return _select_type(value, self.type)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (right spans, spans of the system, spans of the gold)."""
@@ -171,10 +171,10 @@ class _PartialMetric(QuotientMetric):
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (right spans, half right ones, spans of the system, spans of the gold), then zeros."""
-        gold = _of_type(item.gold, self.type)
-        found = frozenset() if answer is None else _of_type(answer.value, self.type)
-        right = same_boundaries(gold, found)
-        return (right, overlapping(gold, found), len(found), len(gold), *_UNUSED)
+        gold = _select_type(item.gold, self.type)
+        found = frozenset() if answer is None else _select_type(answer.value, self.type)
+        right = count_same_boundaries(gold, found)
+        return (right, count_overlapping(gold, found), len(found), len(gold), *_UNUSED)
 
 
 class SpanPartialP(_PartialMetric):
@@ -203,7 +203,7 @@ class SpanPartialF(FScore, _PartialMetric):
         return (2 * (p + q), p + q, 0, 0, *_UNUSED), (0, 0, 2 * q, 2 * p, *_UNUSED)
 
 
-def _of_type(value: Tagged, type_: str | None) -> Set[Span]:
+def _select_type(value: Tagged, type_: str | None) -> Set[Span]:
     return {span for span in value.spans if type_ in (None, span.type)}
 
 
@@ -220,16 +220,16 @@ class _OverlapMetric(AdditiveMetric):
     type: str | None = None
 
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
-        """Give the credit of the system's spans, their number, the credit of the gold's, and theirs."""
-        gold = self._counted(item.gold.spans)
-        found = [] if answer is None else self._counted(answer.value.spans)
-        return self._credit(found, gold), len(found), self._credit(gold, found), len(gold)
+        """Return credit and number of the system's spans, then of the gold's."""
+        gold = self._select(item.gold.spans)
+        found = [] if answer is None else self._select(answer.value.spans)
+        return self._sum_credit(found, gold), len(found), self._sum_credit(gold, found), len(gold)
 
-    def _counted(self, spans: Iterable[Span]) -> list[Span]:
+    def _select(self, spans: Iterable[Span]) -> list[Span]:
         return sorted(span for span in spans if self.type in (None, span.type))
 
-    def _credit(self, spans: list[Span], others: list[Span]) -> float:
-        covers = {type_: _cover([other for other in others if other.type == type_])
+    def _sum_credit(self, spans: list[Span], others: list[Span]) -> float:
+        covers = {type_: _make_cover([other for other in others if other.type == type_])
                   for type_ in {other.type for other in (*spans, *others)}}
         shared = [covers[span.type](span.end) - covers[span.type](span.start) for span in spans]
         if self.credit == "any":
@@ -237,8 +237,8 @@ class _OverlapMetric(AdditiveMetric):
         return sum(n / (span.end - span.start) for n, span in zip(shared, spans, strict=True))
 
 
-def _cover(spans: list[Span]) -> Callable[[int], int]:
-    """Counts how many positions below one lie in any of some spans, which come in order.
+def _make_cover(spans: list[Span]) -> Callable[[int], int]:
+    """Return a function that counts covered positions below a position.
 
     They are kept as intervals, since spans may be very long.
     """
@@ -291,7 +291,7 @@ class SpanOverlapF(FScore, _OverlapMetric):
         return (*self.credits(item, answer), *(0,) * (_WIDTH - 4))
 
     def score(self, sums: Floats) -> Floats:
-        """Combine precision and recall; 0 where one side has no span, or none overlaps, nan where neither has any."""
+        """Combine precision and recall: 0 if a side has no span or none overlaps, nan if neither has spans."""
         precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
         square = self.beta**2
         scores = share((1 + square) * precision * recall, square * precision + recall, 0.0)

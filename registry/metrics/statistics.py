@@ -60,26 +60,26 @@ class Expression:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that it asks for, in the order of their first place."""
+        """Names in the order of their first occurrence."""
         if isinstance(self.symbol, str) and not self.parts:
             return (self.symbol,)
         return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
 
-    def value(self, of: Mapping[str, Floats]) -> Floats:
-        """Compute it for arrays by name; what is undefined is nan or infinite."""
+    def compute(self, of: Mapping[str, Floats]) -> Floats:
+        """Compute the expression for arrays by name; undefined results are nan or infinite."""
         if isinstance(self.symbol, Fraction):
             return np.array(float(self.symbol))
         if not self.parts:
             return of[self.symbol]
         function = _OPERATORS.get(self.symbol) or FUNCTIONS[self.symbol]
-        values = [part.value(of) for part in self.parts]
+        values = [part.compute(of) for part in self.parts]
         if self.symbol == "^" and isinstance(exponent := self.parts[1].symbol, Fraction) and exponent == 2:
             return np.square(values[0])
         return np.asarray(function(*values), dtype=np.float64)
 
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """The whole coefficients of `names` where it is one linear function over another; else None."""
-        if (found := _ratio(self)) is None or "" in found[0] or "" in found[1] or not found[1]:
+        """Return whole coefficients of `names` if this is one linear function over another; else None."""
+        if (found := _to_ratio(self)) is None or "" in found[0] or "" in found[1] or not found[1]:
             return None
         sides = [[side.get(name, Fraction(0)) for name in self.names] for side in found]
         if any(weight < 0 for weight in sides[1]):
@@ -110,23 +110,23 @@ class _Parser:
         self._step()
 
     def whole(self) -> Expression:
-        found = self._sum()
+        found = self._parse_sum()
         if self.kind != "end":
-            raise self._wrong("expected an operator")
+            raise self._fail("expected an operator")
         return found
 
     def _step(self) -> None:
-        """Go to the next token; `at` is where it begins."""
+        """Advance to the next token; `at` is its offset."""
         self.at = self.next + len(self.text[self.next:]) - len(self.text[self.next:].lstrip())
         match = _TOKEN.match(self.text, self.next)
         if match is None:
             self.kind, self.token = "end", ""
             if self.text[self.next:].strip():
-                raise self._wrong("no formula has this")
+                raise self._fail("no formula has this")
             return
         self.kind, self.token, self.next = str(match.lastgroup), match.group().strip(), match.end()
 
-    def _wrong(self, message: str) -> InputError:
+    def _fail(self, message: str) -> InputError:
         shown = f" ({self.text[self.at:self.at + 20]!r})" if self.at < len(self.text) else " (its end)"
         return InputError(f"formula {self.text[:60]!r}, character {self.at + 1}{shown}: {message}")
 
@@ -135,7 +135,7 @@ class _Parser:
             self._step()
         return found
 
-    def _chain(self, operators: str, part: Callable[[], Expression]) -> Expression:
+    def _parse_chain(self, operators: str, part: Callable[[], Expression]) -> Expression:
         found = part()
         while self.kind == "mark" and self.token in operators:
             operator = self.token
@@ -143,108 +143,112 @@ class _Parser:
             found = Expression(operator, (found, part()))
         return found
 
-    def _sum(self) -> Expression:
-        return self._chain("+-", self._product)
+    def _parse_sum(self) -> Expression:
+        return self._parse_chain("+-", self._parse_product)
 
-    def _product(self) -> Expression:
-        return self._chain("*/", self._sign)
+    def _parse_product(self) -> Expression:
+        return self._parse_chain("*/", self._parse_sign)
 
-    def _sign(self) -> Expression:
+    def _parse_sign(self) -> Expression:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self._wrong(f"more than {DEEPEST} expressions within another")
-        found = Expression("*", (Expression(Fraction(-1)), self._sign())) if self._take("-") else self._power()
+            raise self._fail(f"more than {DEEPEST} expressions within another")
+        if self._take("-"):
+            expression = Expression("*", (Expression(Fraction(-1)), self._parse_sign()))
+        else:
+            expression = self._parse_power()
         self.depth -= 1
-        return found
+        return expression
 
-    def _power(self) -> Expression:
-        base = self._atom()
-        return Expression("^", (base, self._sign())) if self._take("^") else base
+    def _parse_power(self) -> Expression:
+        base = self._parse_atom()
+        return Expression("^", (base, self._parse_sign())) if self._take("^") else base
 
-    def _atom(self) -> Expression:
+    def _parse_atom(self) -> Expression:
         if self.kind == "number":
-            number = self._number()
+            number = self._parse_number()
             self._step()
             return Expression(number)
         if self.kind == "name":
-            return self._named()
+            return self._parse_name()
         if self._take("("):
-            found = self._sum()
-            self._close()
+            found = self._parse_sum()
+            self._require_close()
             return found
-        raise self._wrong("expected a number, a name or '('")
+        raise self._fail("expected a number, a name or '('")
 
-    def _number(self) -> Fraction:
+    def _parse_number(self) -> Fraction:
         if not self.token.isascii() or len(self.token) > 30 or not 0 <= (size := float(self.token)) < 1e30 or (
                 0 < size < 1e-30):
-            raise self._wrong("no number between 1e-30 and 1e30")
+            raise self._fail("no number between 1e-30 and 1e30")
         return Fraction(self.token)
 
-    def _named(self) -> Expression:
+    def _parse_name(self) -> Expression:
         name, at = self.token, self.at
         self._step()
         if not self._take("("):
             return Expression(name)
-        parts = [self._sum()]
+        parts = [self._parse_sum()]
         while self._take(","):
-            parts.append(self._sum())
-        self._close()
+            parts.append(self._parse_sum())
+        self._require_close()
         if name not in FUNCTIONS or (len(parts) == 1) != (name in _ONE):
             self.at = at
-            raise self._wrong(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
-                              else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
+            raise self._fail(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
+                             else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
         return Expression(name, tuple(parts))
 
-    def _close(self) -> None:
+    def _require_close(self) -> None:
         if not self._take(")"):
-            raise self._wrong("expected ')'")
+            raise self._fail("expected ')'")
 
 
 Linear = dict[str, Fraction]  # weights by name, that of the constant under ""; none is 0
 
 
-def _ratio(expression: Expression) -> tuple[Linear, Linear] | None:
-    """The expression as one linear function over another, where the operators lead to no higher powers."""
+def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
+    """Return the expression as one linear function over another, if it has no higher powers."""
     symbol, parts = expression.symbol, expression.parts
     if not parts:
-        return ({"": symbol} if symbol else {}) if isinstance(symbol, Fraction) else {symbol: Fraction(1)}, _constant(1)
+        numerator = _make_constant(symbol) if isinstance(symbol, Fraction) else {symbol: Fraction(1)}
+        return numerator, _make_constant(1)
     if isinstance(symbol, Fraction) or symbol not in _OPERATORS:
         return None
-    if (a := _ratio(parts[0])) is None or (b := _ratio(parts[1])) is None:
+    if (a := _to_ratio(parts[0])) is None or (b := _to_ratio(parts[1])) is None:
         return None
     if symbol == "^":
         (base, one), (power, other) = a, b
         exponent = power.get("", Fraction(0))
         value = base.get("", Fraction(0))
         bits = value.numerator.bit_length() + value.denominator.bit_length()
-        if not (base.keys() | power.keys() <= {""} and one == other == _constant(1) and exponent.denominator == 1
+        if not (base.keys() | power.keys() <= {""} and one == other == _make_constant(1) and exponent.denominator == 1
                 and 0 <= exponent <= 1000 // bits):
             return None
-        return _constant(value ** int(exponent)), _constant(1)
+        return _make_constant(value ** int(exponent)), _make_constant(1)
     if symbol in ("+", "-"):
         sign = Fraction(1 if symbol == "+" else -1)
         if a[1] == b[1]:
-            return _plus(a[0], b[0], sign), a[1]
-        crossed = _times(a[0], b[1]), _times(b[0], a[1]), _times(a[1], b[1])
-        return None if None in crossed else (_plus(crossed[0] or {}, crossed[1] or {}, sign), crossed[2] or {})
+            return _add(a[0], b[0], sign), a[1]
+        crossed = _multiply(a[0], b[1]), _multiply(b[0], a[1]), _multiply(a[1], b[1])
+        return None if None in crossed else (_add(crossed[0] or {}, crossed[1] or {}, sign), crossed[2] or {})
     if symbol == "/" and not b[1].keys() <= {""}:
         return None  # nothing is cancelled: a / b * b is undefined where b is 0
     over, under = (b if symbol == "*" else (b[1], b[0]))
-    product, divisor = _times(a[0], over), _times(a[1], under)
+    product, divisor = _multiply(a[0], over), _multiply(a[1], under)
     return None if product is None or not divisor else (product, divisor)
 
 
-def _constant(value: Fraction | int) -> Linear:
+def _make_constant(value: Fraction | int) -> Linear:
     return {"": Fraction(value)} if value else {}
 
 
-def _plus(a: Linear, b: Linear, sign: Fraction) -> Linear:
+def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
     total = {name: a.get(name, Fraction(0)) + sign * b.get(name, Fraction(0)) for name in (*a, *b)}
     return {name: weight for name, weight in total.items() if weight}
 
 
-def _times(a: Linear, b: Linear) -> Linear | None:
-    """The product of two linear functions, where one is a constant."""
+def _multiply(a: Linear, b: Linear) -> Linear | None:
+    """Multiply two linear functions, of which one must be a constant."""
     if not b.keys() <= {""}:
         a, b = b, a
     if not b.keys() <= {""}:
@@ -268,11 +272,10 @@ class NamedStatistics(AdditiveMetric):
         return FAMILIES[self.family].columns[:len(self.needs())]
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
-        """Give a number for each name where an item has no answer; what is not known refuses it."""
+        """Return numbers for an item without an answer; raises an error if the metric has none."""
         raise self.unanswered(item)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give the statistics that are named, then zeros."""
         names = self.needs()
         if answer is not None:
             known = item.gold | answer.value
@@ -284,7 +287,6 @@ class NamedStatistics(AdditiveMetric):
         return (*values, *(0.0,) * (len(FAMILIES[self.family].columns) - len(values)))
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """The same of all items at once."""
         columns = answers.answers
         found = np.zeros((len(items), len(FAMILIES[self.family].columns)))
         for n, name in enumerate(self.needs()):
@@ -325,11 +327,10 @@ class Formula(DeclaredRange, NamedStatistics):
 
     @cached_property
     def expression(self) -> Expression:
-        """The formula, read."""
+        """Parsed formula."""
         return parse_formula(self.formula)
 
     def needs(self) -> tuple[str, ...]:
-        """The names in the formula, in the order of their first place."""
         return self.expression.names
 
     @cached_property
@@ -344,13 +345,11 @@ class Formula(DeclaredRange, NamedStatistics):
         return self.worst is not None
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
-        """The numbers of the option `worst`."""
         return super().without_answer(item) if self.worst is None else self.worst
 
     def score(self, sums: Floats) -> Floats:
-        """Compute the formula; undefined is nan."""
         with np.errstate(all="ignore"):
-            scores = self.expression.value({name: sums[..., n] for n, name in enumerate(self.needs())})
+            scores = self.expression.compute({name: sums[..., n] for n, name in enumerate(self.needs())})
         return np.where(np.isfinite(scores), scores, np.nan)
 
 
@@ -390,7 +389,6 @@ class Recorded(NamedStatistics):
         return self.original.title
 
     def needs(self) -> tuple[str, ...]:
-        """The columns."""
         return self.columns
 
     @property
@@ -398,5 +396,4 @@ class Recorded(NamedStatistics):
         return self.original.quotient
 
     def score(self, sums: Floats) -> Floats:
-        """Score as the other metric does."""
         return self.original.score(sums)

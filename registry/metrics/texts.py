@@ -39,7 +39,7 @@ class ReferenceMetric(AdditiveMetric):
 
     @property
     def counts_silence(self) -> bool:
-        """Whether an item may have no reference text, and what a system says counts as an insertion."""
+        """True if an item may lack reference text; everything a system says there is an insertion."""
         return False
 
     def check_gold(self, items: Sequence[Item]) -> None:
@@ -59,16 +59,16 @@ class ReferenceMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
-        """Say what of the gold's texts it would take for words that are none, and what to declare; None if nothing."""
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         return None
 
     @abstractmethod
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give the statistics of many segments, [items, columns]; scorers of text are fast on many only."""
+        """Return the statistics of many segments, [items, columns]: scorers are slow for single ones."""
 
 
-def texts(answers: Sequence[Answer | None]) -> list[str]:
-    """The segments of a system, empty where there is none."""
+def list_texts(answers: Sequence[Answer | None]) -> list[str]:
+    """List a system's segments, empty if absent."""
     return ["" if answer is None else answer.value for answer in answers]
 
 
@@ -93,7 +93,7 @@ def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
 
 
 def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
-    """Say that a metric takes clauses for words, if the texts' script has no blanks between words; else None.
+    """Explain that a metric counts clauses as words, if the script has no blanks between words; else None.
 
     Args:
         texts: Of the gold.
@@ -106,7 +106,7 @@ def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | No
 
 
 def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
-    """Count the texts that end in a full stop, and those with a blank before it, as tokenized text has.
+    """Count texts that end in a full stop, and those with a blank before it, as in tokenized text.
 
     >>> count_tokenized(["It rains .", "It rains.", "It rains"])
     (2, 1)
@@ -116,7 +116,7 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
 
 
 def is_tokenized(texts: Sequence[str]) -> bool:
-    """Say whether most of the sentences in some texts end in a blank and a full stop."""
+    """Return True if most sentences in some texts end in a blank and a full stop."""
     sentences, tokenized = count_tokenized(texts)
     return sentences >= _FEW and 2 * tokenized > sentences
 
@@ -144,18 +144,18 @@ class _SegmentMetric(ReferenceMetric):
         rows = [self.texts_of(item) for item in items]
         padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu passes None over
         references = tuple(zip(*padded, strict=True)) if padded else tuple(() for _ in self.references)
-        return _extracted(self, references, texts(answers))
+        return _extract(self, references, list_texts(answers))
 
 
-def _extracted(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
-    """The statistics that sacrebleu's own metric extracts, [segments, its columns]."""
-    found = _engine(metric, references)._extract_corpus_statistics(segments, None)
+def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
+    """Return sacrebleu's segment statistics, [segments, its columns]."""
+    found = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
     return np.array(found, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
-def _engine(metric: _SegmentMetric, references: _References) -> Any:
-    """Make sacrebleu's own metric, with these references read once."""
+def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
+    """Make sacrebleu's own metric, which reads the references once."""
     from sacrebleu import metrics
 
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
@@ -175,6 +175,7 @@ class BLEU(_SegmentMetric):
     lowercase: bool = False
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         if self.tokenize in ("char", "zh"):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
@@ -226,6 +227,7 @@ class ChrF(_SegmentMetric):
         check_beta(self.beta, self.name)
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
 
     def words(self) -> tuple[str, Collection[str]]:
@@ -236,12 +238,12 @@ class ChrF(_SegmentMetric):
 
         Of several references the first that gives a segment its highest score counts, as sacrebleu has it.
         """
-        segments = tuple(texts(answers))
-        by_reference = [_of_one_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
-                                          segments) for name in self.references]
+        segments = tuple(list_texts(answers))
+        by_reference = [_score_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
+                                         segments) for name in self.references]
         found = by_reference[0]
         if len(by_reference) > 1:
-            score = _engine(self, ((),))._compute_f_score
+            score = _make_engine(self, ((),))._compute_f_score
             scores = np.array([[score(row) for row in of.tolist()] for of in by_reference])
             scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
             best = np.argmax(scores, axis=0)
@@ -266,9 +268,9 @@ class ChrF(_SegmentMetric):
 
 
 @lru_cache(maxsize=4)
-def _of_one_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
-    """The statistics against one reference, which several metrics of a task may have."""
-    return _extracted(metric, (reference,), segments)
+def _score_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
+    """Return the statistics against one reference, which several metrics of a task may share."""
+    return _extract(metric, (reference,), segments)
 
 
 class TER(QuotientMetric, _SegmentMetric):
@@ -282,6 +284,7 @@ class TER(QuotientMetric, _SegmentMetric):
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
 
     normalized: bool = False
@@ -333,6 +336,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             raise InputError("option 'stemmer' of ROUGE takes the words of tokenize = \"rouge\"; leave one of them out")
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         share = share_of_latin_letters(texts)
         if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
             return None
@@ -348,7 +352,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
-        for item, text in zip(items, texts(answers), strict=True):
+        for item, text in zip(items, list_texts(answers), strict=True):
             references = [self._parted(text) for text in self.texts_of(item)]
             if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
                                                                                      ) > _MOST:
@@ -376,8 +380,7 @@ class _Tokens:
 _SCLITE = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|\(%\w+\)")  # alternatives, and a word that may be left out
 
 
-def _blanks(jiwer: ModuleType) -> Any:
-    """Return the step that makes a blank of any white space."""
+def _make_blank_step(jiwer: ModuleType) -> Any:
     return jiwer.SubstituteRegexes({r"\s": " "})
 
 
@@ -415,6 +418,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
 
     @property
     def counts_silence(self) -> bool:
+        """True if an item may lack reference text; everything a system says there is an insertion."""
         return True
 
     def check_gold(self, items: Sequence[Item]) -> None:
@@ -432,7 +436,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         normalize = [jiwer.ToLowerCase()] if self.lowercase else []
         if not self.punctuation:  # the first of which looks at all of Unicode
             normalize.append(jiwer.RemovePunctuation())
-        aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], texts(answers), normalize)
+        aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], list_texts(answers), normalize)
         errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
                       for chunk in chunks if chunk.type != "equal") for chunks in aligned.alignments]
         return np.array([errors, [len(reference) for reference in aligned.references]], dtype=np.float64).T
@@ -445,11 +449,12 @@ class WER(_ErrorRate):
     citation = "Morris, Maier and Green 2004"
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
+        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
         return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a tab or no-break space for one
-            *normalize, _blanks(jiwer), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
+            *normalize, _make_blank_step(jiwer), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
             jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)
 
@@ -464,5 +469,5 @@ class CER(_ErrorRate):
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
-        steps = jiwer.Compose([*normalize, _blanks(jiwer), blanks, jiwer.ReduceToListOfListOfChars()])
+        steps = jiwer.Compose([*normalize, _make_blank_step(jiwer), blanks, jiwer.ReduceToListOfListOfChars()])
         return jiwer.process_characters(references, hypotheses, steps, steps)

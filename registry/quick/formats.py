@@ -29,9 +29,9 @@ from registry.quick.plan import (
 from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
 from registry.readers import Bio, Conllu, Document, Pharaoh, Reader, Responses, Spans, Trec
 from registry.readers.bio import is_tag, suggest_tag
-from registry.readers.parsing.delimited import split
-from registry.readers.parsing.fast_tables import parquet_rows
-from registry.readers.parsing.json_values import ABSENT, at_path, json_object
+from registry.readers.parsing.delimited import split_cells
+from registry.readers.parsing.fast_tables import read_parquet_rows
+from registry.readers.parsing.json_values import ABSENT, get_value, parse_object
 
 ENOUGH_DOCUMENTS = 10  # for documents to be units of resampling
 _LOOKED_AT = 1000  # lines of a file
@@ -156,7 +156,7 @@ def _tag_columns(document: Document) -> _Tags | None:
     filled = [line for line in lines if line.strip()]
     is_one_block = all(line.strip() for line in lines[:-1])
     for separator in ("tab", "whitespace"):
-        rows = [split(line, separator) for line in filled]
+        rows = [split_cells(line, separator) for line in filled]
         plain = [row for row in rows if not row[0].startswith(("#", "-DOCSTART-"))] or rows
         if not plain:
             return None
@@ -295,7 +295,7 @@ def _refuse_unusual_tags(document: Document) -> None:
     if all(line.strip() for _, line in lines[:-1]):
         return
     for separator in ("tab", "whitespace"):
-        for column in zip(*(split(line, separator)[1:] for _, line in filled), strict=False):
+        for column in zip(*(split_cells(line, separator)[1:] for _, line in filled), strict=False):
             remedies = [None if is_tag(cell) else suggest_tag(cell) for cell in column]
             n_known = sum(map(is_tag, column)) + sum(map(bool, remedies))
             if any(remedies) and "O" in map(str.upper, column) and n_known >= _TAGS * len(column):
@@ -319,8 +319,8 @@ class _List:
     @property
     def is_inclusive(self) -> bool:
         """True if a span ends where it begins: ends are then its last position."""
-        return any(at_path(span, self.start) == at_path(span, self.end)
-                   for row in self.rows for span in at_path(row, self.column) or ())
+        return any(get_value(span, self.start) == get_value(span, self.end)
+                   for row in self.rows for span in get_value(row, self.column) or ())
 
     def reader(self, options: Mapping[str, Any]) -> Spans:
         """Return the reader of this list with further options."""
@@ -382,14 +382,14 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
     said = asked.options.get("spans")
     found: list[_List] = []
     for column in paths:
-        lists = [at_path(row, column) for row in rows]
+        lists = [get_value(row, column) for row in rows]
         spans = [span for one in lists if isinstance(one, list) for span in one]
         if all(one is None or isinstance(one, list) for one in lists) and (parts := _parts(spans)):
             found.append(_List(table, rows, column, *parts))
     found = [one for one in found if one.type] or found
     chosen = [one for one in found if one.column == said] or ([] if gold is None else [
         one for one in found if one.column == gold.column])
-    if not chosen and gold is not None and not found and all(at_path(row, gold.column) in ([], None) for row in rows):
+    if not chosen and gold is not None and not found and all(get_value(row, gold.column) in ([], None) for row in rows):
         return replace(gold, table=table, rows=rows)
     chosen = chosen or ([one for one in found if _LISTS.search(one.column)] if len(found) > 1 else found)
     if len(chosen) > 1:
@@ -401,9 +401,9 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
 def _objects_of(document: Document, table: Table) -> list[Mapping[str, Any]]:
     """Return a file's objects as JSON has them."""
     if table.form["syntax"] == "parquet":
-        return [row for _, row in parquet_rows(document)]
+        return [row for _, row in read_parquet_rows(document)]
     if table.form["syntax"] == "jsonl":
-        return [json_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
+        return [parse_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
     return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
             for _, name, value in json_parts(document) or ()]
 
@@ -438,6 +438,6 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
 
 
 def _fit(spans: Sequence[Any], start: str, end: str, type_: str) -> bool:
-    return all(type(at_path(span, name)) is int for span in spans for name in (start, end)) and (
-        not type_ or all(isinstance(at_path(span, type_), str) and at_path(span, type_) is not ABSENT
-                         and at_path(span, type_) for span in spans))
+    return all(type(get_value(span, name)) is int for span in spans for name in (start, end)) and (
+        not type_ or all(isinstance(get_value(span, type_), str) and get_value(span, type_) is not ABSENT
+                         and get_value(span, type_) for span in spans))

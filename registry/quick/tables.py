@@ -18,9 +18,9 @@ from registry.errors import InputError
 from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
 from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
-from registry.readers.parsing.fast_tables import MAGIC, NUMBER, parquet_rows
-from registry.readers.parsing.json_values import json_members, json_object
-from registry.readers.tables import as_text
+from registry.readers.parsing.fast_tables import MAGIC, NUMBER, read_parquet_rows
+from registry.readers.parsing.json_values import parse_object, read_json_members
+from registry.readers.tables import to_text
 
 MOST_COLUMNS = 1000
 EVEN = 0.95  # the share of lines with as many cells as most; readers refuse the others by their line
@@ -152,7 +152,7 @@ def text_lines(document: Document) -> list[str]:
 
 def readable(document: Document) -> Document:
     """Return the file without its byte-order mark."""
-    return document.declared(repaired(document).get("repair", ()))
+    return document.declare(repaired(document).get("repair", ()))
 
 
 def repaired(document: Document) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
 
 def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
     if document.content.startswith(MAGIC):
-        rows = list(parquet_rows(document))
+        rows = list(read_parquet_rows(document))
         return _objects(document, rows, {"syntax": "parquet"})
     lines = text_lines(document)
     first = next((line.lstrip() for line in lines if line.strip()), "")
@@ -194,7 +194,7 @@ def _json(document: Document) -> Table | None:
     """Read JSON Lines, a list of objects, or an object of items."""
     given, form = readable(document), repaired(document)
     try:
-        lines = [(n, json_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
+        lines = [(n, parse_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
     except InputError:
         lines = []
     if len(lines) > 1 or (lines and len(lines[0][1]) <= _FEW and not any(
@@ -214,7 +214,7 @@ def _json(document: Document) -> Table | None:
 def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
     """Return line, name (None in a list) and value of the members of one JSON list or object; None if it is none."""
     try:
-        return list(json_members(readable(document)))
+        return list(read_json_members(readable(document)))
     except InputError:
         return None
 
@@ -257,7 +257,7 @@ def _members(entry: Mapping[str, Any], depth: int, path: str = "") -> Iterator[t
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None or isinstance(value, list) else as_text(value) or repr(value)
+    return "" if value is None or isinstance(value, list) else to_text(value) or repr(value)
 
 
 def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from registry.identity import canonical_json
-from registry.importers.base import distinct_slugs, system_and_team
+from registry.importers.base import make_slugs, split_model
 from registry.items import AnswerSet, Item, Links, Tagged
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric
@@ -42,7 +42,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: s
     common: dict[str, Any] = {}
     for name, plan in plans.items():
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
-        folder = f"{next(iter(distinct_slugs([name], Path(name)).values()))}/" if several else ""
+        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if several else ""
         runs = find_runs([system.name for system in plan.systems]) if asked.runs else []
         places = _places(plan, runs, folder)
         options = [options_of(system.reader, plan.reader) for system in plan.systems]
@@ -80,7 +80,7 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: s
 
 def _gold_name(plan: Plan, folder: str) -> str:
     gold = Path(plan.gold.path)
-    return folder + next(iter(distinct_slugs([gold.name], gold).values()))
+    return folder + next(iter(make_slugs([gold.name], gold).values()))
 
 
 def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
@@ -89,7 +89,7 @@ def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
     gold = _gold_name(plan, folder)
     within = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
     others = [system for system in plan.systems if system.name not in within]
-    slugs = distinct_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(plan.gold.path))
+    slugs = make_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(plan.gold.path))
     endings = {of.name: _ending(Path(of.document.path)) for of in others}
     found = {name: _Place(gold, gold, name) for name in within}
     for system in others:
@@ -117,7 +117,7 @@ def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _submit(system: System, options: dict[str, Any], common: dict[str, Any], place: _Place) -> dict[str, Any]:
     own = {name: value for name, value in options.items() if common.get(name) != value}
-    return {"file": place.file, **system_and_team(place.system), **({"options": own} if own else {}),
+    return {"file": place.file, **split_model(place.system), **({"options": own} if own else {}),
             **({"tokens": system.tokens} if system.tokens != "reject" else {})}
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.parsing.delimited import FEW_CELLS, split, words
+from registry.readers.parsing.delimited import FEW_CELLS, iterate_words, split_cells
 from registry.readers.parsing.document import ONE_ROW, Document
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
@@ -36,22 +36,21 @@ class _Alignments(Reader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document = documents["gold"]
-        return [Item(key, Links(_in_order(link for link, is_sure in links if is_sure),
-                                _in_order(link for link, is_sure in links if not is_sure)), {}, line)
-                for line, key, links in self._checked(document)]
+        return [Item(key, Links(_sort_links(link for link, is_sure in links if is_sure),
+                                _sort_links(link for link, is_sure in links if not is_sure)), {}, line)
+                for line, key, links in self._check_links(document)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's links, all of which are sure."""
         answers = []
-        for line, key, links in self._checked(document):
+        for line, key, links in self._check_links(document):
             if possible := [link for link, is_sure in links if not is_sure]:
-                document.refuse(f"link {self._shown(possible[0])} is possible, which only links of the gold can be; "
-                                "mark it as sure, or leave it out", line, key)
-            answers.append(Answer(key, Links(_in_order(link for link, _ in links)), line))
+                document.refuse(f"link {self._format_link(possible[0])} is possible, which only links of the gold can "
+                                "be; mark it as sure, or leave it out", line, key)
+            answers.append(Answer(key, Links(_sort_links(link for link, _ in links)), line))
         return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-        """Say that no sentence's first word is linked, where the gold links many: the file counts from 1."""
+        """Refuse a file without a link of any first word if the gold has many: it counts from 1."""
         if not self.check_offset or self.offset == 1:
             return None
         gold = sum(0 in link for item in items for link in item.gold.sure)
@@ -68,31 +67,29 @@ class _Alignments(Reader):
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Every link is an answer, its key `source-target` counted from 1; the gold's are sure or possible."""
+        """Each link is an answer with key `source-target`, counted from 1; gold links are sure or possible."""
         return [Response(f"{source + 1}-{target + 1}") for source, target in sorted(value.sure + value.possible)]
 
     @abstractmethod
-    def _rows(self, document: Document) -> Iterator[Row]:
+    def _read_rows(self, document: Document) -> Iterator[Row]:
         """Give the items of a file with their links."""
 
-    def _checked(self, document: Document) -> Iterator[Row]:
-        """Give the items, refusing a file without any and a link that stands twice."""
+    def _check_links(self, document: Document) -> Iterator[Row]:
         row = None
-        for row in self._rows(document):
+        for row in self._read_rows(document):
             line, key, links = row
             if len({link for link, _ in links}) < len(links):
                 twice = next(link for link, count in Counter(link for link, _ in links).items() if count > 1)
-                document.refuse(f"link {self._shown(twice)} stands twice; keep one", line, key)
+                document.refuse(f"link {self._format_link(twice)} stands twice; keep one", line, key)
             yield row
         if row is None:
             document.report_empty("alignment")
 
-    def _shown(self, link: Link) -> str:
-        """A link as its file has it."""
+    def _format_link(self, link: Link) -> str:
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
-    def _link(self, source: str, target: str, link: str) -> Link:
-        """Read the positions of a link, which errors call so."""
+    def _parse_link(self, source: str, target: str, link: str) -> Link:
+        """Parse the positions of a link; errors quote the `name`."""
         for position in (source, target):
             if not _NUMBER.fullmatch(position):
                 raise ValueError(f"{link}: position {position!r} is no number")
@@ -101,7 +98,7 @@ class _Alignments(Reader):
         return int(source) - self.offset, int(target) - self.offset
 
 
-def _in_order(links: Iterable[Link]) -> tuple[Link, ...]:
+def _sort_links(links: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(sorted(set(links)))
 
 
@@ -131,14 +128,14 @@ class Pharaoh(_Alignments):
         if self.sure == self.possible:
             raise InputError("options 'sure' and 'possible' of pharaoh are the same")
 
-    def _rows(self, document: Document) -> Iterator[Row]:
+    def _read_rows(self, document: Document) -> Iterator[Row]:
         known: dict[str, tuple[Link, bool]] = {}  # the same few again and again: read, and kept, once
         for number, line in document.lines():
             links = []
-            for text in words(line):
+            for text in iterate_words(line):
                 link = known.get(text)
                 try:
-                    link = self._parse(text) if link is None else link
+                    link = self._parse_line(text) if link is None else link
                 except ValueError as error:
                     document.refuse(str(error), number)
                     continue
@@ -147,11 +144,11 @@ class Pharaoh(_Alignments):
                 links.append(link)
             yield number, str(number - self.skip), links
 
-    def _parse(self, text: str) -> tuple[Link, bool]:
+    def _parse_line(self, text: str) -> tuple[Link, bool]:
         for marker in sorted((self.sure, self.possible), key=len, reverse=True):  # one may begin with the other
             source, found, target = text.partition(marker)
             if found:
-                return self._link(source, target, f"link {text!r}"), marker == self.sure
+                return self._parse_link(source, target, f"link {text!r}"), marker == self.sure
         raise ValueError(f"{text!r} is no link; expected positions with {self.sure!r} or {self.possible!r} between "
                          "them")
 
@@ -183,14 +180,14 @@ class Naacl(_Alignments):
         if self.sure == self.possible:
             raise InputError("options 'sure' and 'possible' of naacl are the same")
 
-    def _rows(self, document: Document) -> Iterator[Row]:
-        for key, group in groupby(self._lines(document), key=lambda entry: entry[1]):
+    def _read_rows(self, document: Document) -> Iterator[Row]:
+        for key, group in groupby(self._read_lines(document), key=lambda entry: entry[1]):
             entries = list(group)
             yield entries[0][0], key, [entry for _, _, entry in entries if entry is not None]
 
-    def _lines(self, document: Document) -> Iterator[tuple[int, str, tuple[Link, bool] | None]]:
+    def _read_lines(self, document: Document) -> Iterator[tuple[int, str, tuple[Link, bool] | None]]:
         for number, line in document.lines():
-            cells = split(line, "whitespace", FEW_CELLS)
+            cells = split_cells(line, "whitespace", FEW_CELLS)
             if not cells:
                 continue
             if not 3 <= len(cells) <= 5:
@@ -203,12 +200,12 @@ class Naacl(_Alignments):
                 continue
             entry = None
             try:
-                entry = self._entry(source, target, rest)
+                entry = self._parse_entry(source, target, rest)
             except ValueError as error:
                 document.refuse(str(error), number)
             yield number, str(int(pair)), entry
 
-    def _entry(self, source: str, target: str, rest: Sequence[str]) -> tuple[Link, bool] | None:
+    def _parse_entry(self, source: str, target: str, rest: Sequence[str]) -> tuple[Link, bool] | None:
         marker = rest[0] if rest else self.sure
         if marker not in (self.sure, self.possible):
             if len(rest) == 2 or not re.fullmatch(r"[0-9.eE+-]+", marker):
@@ -216,4 +213,4 @@ class Naacl(_Alignments):
             marker = self.sure
         if self.null == "drop" and self.offset == 1 and "0" in (source, target):
             return None
-        return self._link(source, target, f"link {source} {target}"), marker == self.sure
+        return self._parse_link(source, target, f"link {source} {target}"), marker == self.sure

@@ -30,7 +30,7 @@ class Reader(Value):
     written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
     another. `gives_columns` tells whether the answers of a file in which nothing is wrong are read as columns. `repair`
     is what the task allows to be mended in text files of any format, `skip` how many of their first lines are passed
-    over, `attributes` files apart; see `Document.declared`. `lines_per_item` is more lines (rows, entries) than any
+    over, `attributes` files apart; see `Document.declare`. `lines_per_item` is more lines (rows, entries) than any
     submission has for each item of the gold, blank lines and comments among them. `_distinct` are options that name no
     column twice.
     """
@@ -55,9 +55,9 @@ class Reader(Value):
             if len(set(names := getattr(self, option))) < len(names):
                 raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
 
-    def declared(self, document: Document) -> Document:
-        """The file as the options that all formats share say that it is read."""
-        return document.declared(self.repair, self.skip)
+    def declare(self, document: Document) -> Document:
+        """Return the file with the options that all formats share."""
+        return document.declare(self.repair, self.skip)
 
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold annotations from documents by role (`gold`, and what further files the format knows).
@@ -66,9 +66,9 @@ class Reader(Value):
             InputError: A file is not of the format; names file, line and item. Where the document collects problems,
                 reading goes on after those that `Document.report` is told.
         """
-        with _without_collection():
+        with _pause_garbage_collection():
             return self.parse_gold({
-                role: self.declared(document) if role != "attributes" else document.declared(self.repair)
+                role: self.declare(document) if role != "attributes" else document.declare(self.repair)
                 for role, document in documents.items()})
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
@@ -77,12 +77,12 @@ class Reader(Value):
         Raises:
             InputError: The file is not of the format; see `read_gold`.
         """
-        with _without_collection():
-            return self.parse_answers(self.declared(document))
+        with _pause_garbage_collection():
+            return self.parse_answers(self.declare(document))
 
     def bounds(self, items: Sequence[Item]) -> Bounds:
         """Return how much is read of a submission to these items."""
-        return Bounds() if self.ignores_others else Bounds.of_submission(len(items), self.most_lines(items))
+        return Bounds() if self.ignores_others else Bounds.for_submission(len(items), self.most_lines(items))
 
     def most_lines(self, items: Sequence[Item]) -> int:
         """Return how many lines a submission to these items has at the most."""
@@ -90,28 +90,28 @@ class Reader(Value):
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Do what `read_gold` does with documents as they were declared."""
+        """Read the gold from documents that are already declared; see `read_gold`."""
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Do what `read_answers` does with a document as declared; by default it is read as the gold is."""
+        """Read answers from a declared document; by default like the gold."""
         return [Answer(item.key, item.gold, item.line) for item in self.parse_gold({"gold": document})]
 
     @property
     def is_text(self) -> bool:
-        """Whether the format's files are lines of text: all but Parquet are."""
+        """True if the format's files are lines of text: all but Parquet."""
         return getattr(self, "syntax", "") != "parquet"
 
     @property
     def ignores_others(self) -> bool:
-        """Whether answers to what is no item of the gold are passed over."""
+        """True if answers to items that the gold lacks are ignored."""
         return False
 
     def offers(self) -> tuple[str, ...]:
-        """Say what metrics can ask for by name beside the `references` of the manifest."""
+        """List what metrics can require by name, besides the `references` of the manifest."""
         return ("gold",)
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:  # noqa: ARG002
-        """Bring answers to the gold's items (in its order), where the format names other ones than the gold does.
+        """Return answers in terms of the gold's items, in the gold's order.
 
         Raises:
             InputError: They cannot be brought there; `path` is the submission's file.
@@ -119,15 +119,15 @@ class Reader(Value):
         return answers
 
     def content(self, value: Any) -> Any:
-        """Give a gold or answer value as plain JSON, the same for equal values: digests rest on it."""
+        """Return a gold or answer value as plain JSON, equal for equal values: digests depend on it."""
         return value
 
     def task_text(self, value: Any) -> Any:  # noqa: ARG002
-        """Give what of a gold or answer value is the text that systems were given, as JSON: no answer, nor any part."""
+        """Return the part of a value that systems received, as JSON without any answer."""
         return None
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """Give a gold value with this `task_text` and without answers, to hold submissions against.
+        """Return a gold value with this `task_text` and no answers, for checks without the gold.
 
         Raises:
             ValueError: No gold value has such a text.
@@ -135,29 +135,29 @@ class Reader(Value):
         return None
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
-        """Say where (in lines after the answer's first) and how an answer is not about the gold's text."""
+        """Return where (lines after the answer's first) and how an answer's text differs from the gold's."""
         return None
 
     def implausible(self, items: Sequence[Item],  # noqa: ARG002
                     answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
-        """Say at which line and why a whole file does not seem to go with the gold."""
+        """Return a line and a reason if the whole file does not seem to match the gold."""
         return None
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002
-        """Say why an answer cannot be compared with the gold at all."""
+        """Return the reason if an answer cannot be compared with the gold."""
         return None
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """List the distinct answers that a gold or answer value stands for; a label is one, and free text has none."""
+        """List the distinct answers of a gold or answer value; a label is one, free text has none."""
         return (Response(value),) if self.gives == "label" else ()
 
     def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
-        """List keys and types of the answers that a system's value stands for, and their scores; see `answer_set`."""
+        """List keys, types and scores of the answers of a system's value; see `answer_set`."""
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Say what of an item's gold an answer is equal to: `gold`, or the names of the references it has."""
+        """List what of the gold an answer equals: `gold`, or names of references."""
         return ("gold",) if gold == answer else ()
 
 
@@ -167,14 +167,16 @@ class AnswerSetReader(Reader):
     gives = "answer"
 
     def content(self, value: Any) -> Any:
+        """Return a gold or answer value as plain JSON, equal for equal values: digests depend on it."""
         return [list(response) for response in value.responses]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
+        """List the distinct answers of a gold or answer value; a label is one, free text has none."""
         responses: tuple[Response, ...] = value.responses
         return responses
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Scores make no difference."""
+        """Compare keys and types, not scores."""
         same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
         return ("gold",) if same else ()
 
@@ -188,11 +190,10 @@ class SegmentReader(Reader):
     gives = "segment"
 
     def content(self, value: Any) -> Any:
-        """A segment is its text, a gold its references by name."""
         return dict(value) if isinstance(value, Mapping) else value
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
-        """Take nothing for the answer to an item without a reference text, such as silence in a recording."""
+        """Add empty answers to items without reference text, such as silence in a recording."""
         silent = [item for item in items if not any(
             text.strip() for name, text in item.gold.items() if name != "source")]
         if silent and len(silent) < len(items):  # a task's pack has no references at all
@@ -201,23 +202,20 @@ class SegmentReader(Reader):
         return super().assign(items, answers, path)
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """The references that are this text, and the source."""
         return [name for name, text in gold.items() if text == answer]
 
     def task_text(self, value: Any) -> Any:
-        """Systems were given the source."""
         return value.get("source") if isinstance(value, Mapping) else None
 
     def unanswered(self, text: Any) -> Any:
-        """The source without references."""
         if text is not None and not isinstance(text, str):
             raise ValueError("expected the text of the source")
         return {} if text is None else {"source": text}
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    """Keep Python from looking for cycles of objects.
+def _pause_garbage_collection() -> Iterator[None]:
+    """Pause the garbage collector: reading makes many objects and no cycles, and scanning them takes half of the time.
 
     Reading makes very many objects and no cycle; looking at all of them again and again takes up to half of the time.
     """
@@ -250,37 +248,35 @@ class NamedReader(Reader):
 
     @abstractmethod
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count how often each name stands in values of the gold or of answers."""
+        """Count the names in values of the gold or of answers."""
 
     @abstractmethod
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the value of an answer with other names: `name` maps each of them."""
+        """Return a value whose names are mapped by `name`."""
 
     def declared_names(self) -> tuple[str, ...]:
-        """Give the names that are known to be good, whether the gold has them or not."""
+        """Return names that are valid even if the gold lacks them."""
         return ()
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
-        """Read one submission, and rename what it names otherwise than the gold."""
         answers = super().read_answers(document)
-        return self._named(answers, dict(self.rename)) if self.rename else answers
+        return self._rename(answers, dict(self.rename)) if self.rename else answers
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:  # noqa: ARG002
-        """Give names in other letter case the gold's, where the task wants it; see `Reader.assign`."""
-        return self.folded(items, answers)
+        return self.fold_names(items, answers)
 
-    def folded(self, items: Sequence[Item], answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Give answers the names of the gold that differ from theirs in upper and lower case only."""
+    def fold_names(self, items: Sequence[Item], answers: Sequence[Answer]) -> Sequence[Answer]:
+        """Replace names that differ from one name of the gold only in letter case."""
         if not self.fold_case or not items or items[0].gold is None:
             return answers
         known = {*self.names(item.gold for item in items), *self.declared_names()}
         given = answers.counts if isinstance(answers, AnswerColumns) else self.names(
             answer.value for answer in answers)
         folded = by_case(known)
-        return self._named(answers, {name: folded[name.casefold()] for name in given.keys() - known
-                                     if name.casefold() in folded})
+        return self._rename(answers, {name: folded[name.casefold()] for name in given.keys() - known
+                                      if name.casefold() in folded})
 
-    def _named(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
+    def _rename(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
         if isinstance(answers, AnswerColumns):
             return answers.renamed(new)
         return [replace(answer, value=self.with_names(answer.value, lambda name: new.get(name, name)))
@@ -293,18 +289,17 @@ class SpanReader(NamedReader):
     gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Every span is an answer; its key is `first-last`, positions counted from 1."""
+        """Each span is an answer with key `first-last`, positions counted from 1."""
         return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the types of spans; one that is empty is none."""
+        """Count the types of spans that have one."""
         return Counter(span.type for value in values for span in value.spans if span.type)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
         return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """The spans alone count."""
         return ("gold",) if gold.spans == answer.spans else ()
 
 
@@ -312,11 +307,11 @@ class NamedSetReader(AnswerSetReader, NamedReader):
     """What readers of sets of answers share; an answer's name is its type, or its key where it has none."""
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count types, and the keys of answers without one."""
+        """Count types, and keys of answers without a type."""
         return Counter(response.type or response.key for value in values for response in value.responses)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give answers other types, or other keys where they have no type; the first of equal ones is kept."""
+        """Rename types, or keys of answers without a type; of equal answers the first is kept."""
         found: dict[tuple[str, str], Response] = {}
         for key, type_, score in value.responses:
             response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
@@ -325,7 +320,7 @@ class NamedSetReader(AnswerSetReader, NamedReader):
 
 
 def by_case(names: Iterable[str]) -> dict[str, str]:
-    """The names by what they are without upper and lower case, as far as that tells them apart."""
+    """Map casefolded names to the names, if only one name has that form."""
     names = list(names)
     times = Counter(name.casefold() for name in names)
     return {name.casefold(): name for name in names if times[name.casefold()] == 1}

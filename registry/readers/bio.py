@@ -1,7 +1,7 @@
 """CoNLL columns with one tag per token, in a scheme of the IOB family: sentences are items, spans their answers.
 
 `Layout` cuts lines into blocks, `Bio` turns the tags of a block into spans. With `boundaries = "gold"` the text of a
-submission is cut into the gold's items (`recut`), whatever the submission's own lines say.
+submission is cut into the gold's items (`recut_answers`), whatever the submission's own lines say.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unicodedata import normalize
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.base import SpanReader
-from registry.readers.parsing.delimited import Separator, read_header, split
+from registry.readers.parsing.delimited import Separator, read_header, split_cells
 from registry.readers.parsing.document import ONE_ROW, Document
 from registry.values import TERSE
 
@@ -28,12 +28,12 @@ _SEPARATED = re.compile(r"[-_:./]")
 
 
 def is_tag(tag: str) -> bool:
-    """Say whether a tag is O, or a prefix of IOB2, BIOES or BILOU, a hyphen and a type."""
+    """Return True for O, or a prefix of IOB2, BIOES or BILOU with a hyphen and a type."""
     return _TAG.fullmatch(tag) is not None
 
 
 def suggest_tag(tag: str) -> str | None:
-    """Say what to write instead of a tag that is neither O nor a prefix, a hyphen and a type; None if unknown.
+    """Return advice on a tag that is neither O nor a prefix, a hyphen and a type; None if unknown.
 
     >>> suggest_tag("I_PER"), suggest_tag("PER-B"), suggest_tag("b-per"), suggest_tag("M-PER")
     ("write 'I-PER'", "write 'B-PER'", "write 'B-per'", "write 'I-PER'")
@@ -44,15 +44,15 @@ def suggest_tag(tag: str) -> str | None:
         return "write 'O'"
     if (found := _PREFIXED.fullmatch(tag)) and (found[2] or not found[3]):
         if not found[3]:
-            return f"its type is missing: write {_tag(found[1], 'X')!r}, with the same X everywhere"
-        better = _tag(found[1], found[3])
+            return f"its type is missing: write {_format_tag(found[1], 'X')!r}, with the same X everywhere"
+        better = _format_tag(found[1], found[3])
         return f"write {better!r}" if better != tag else None  # else it is a tag of another scheme
     if (found := _SUFFIXED.fullmatch(tag)) and _SEPARATED.search(tag):
-        return f"write {_tag(found[2], found[1])!r}"
+        return f"write {_format_tag(found[2], found[1])!r}"
     return None
 
 
-def _tag(prefix: str, type_: str) -> str:
+def _format_tag(prefix: str, type_: str) -> str:
     return f"{prefix.upper().replace('M', 'I')}-{type_}"
 
 
@@ -92,22 +92,22 @@ class Layout:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The columns of the tag, of what ends sentences, and of the token, as far as there are such."""
+        """Columns of the tag, of sentence ends, and of the token, as far as declared."""
         return (self.label, *self.sentence_end[:1], *([self.token] if self.token else []))
 
     def blocks(self, document: Document) -> Iterator[Block]:
-        """Give the sentences of a file, or its documents where these are the items."""
+        """Yield the sentences of a file, or its documents if these are the items."""
         reading = _Reading(self, document, () if self.header else tuple(self.columns))
         for number, line in document.lines():
-            reading.line(number, line)
+            reading.read_line(number, line)
             if reading.done:
                 yield from reading.done
                 reading.done.clear()
         reading.end_block()
         yield from reading.done
 
-    def place(self, name: str, columns: Sequence[str]) -> int:
-        """Where a column is, given by its name or its number: from 1, or from -1 for the last one."""
+    def find_column(self, name: str, columns: Sequence[str]) -> int:
+        """Return the index of a column given by name or number: from 1, or from -1 for the last."""
         if name in columns or not _PLACE.fullmatch(name):
             return columns.index(name)
         return int(name) - (int(name) > 0)
@@ -130,11 +130,10 @@ class _Reading:
     done: list[Block] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)  # each word is kept once
 
-    def line(self, number: int, line: str) -> None:
-        """Take the next line."""
+    def read_line(self, number: int, line: str) -> None:
         of = self.layout
         if not line.strip():
-            self._new_document()
+            self._begin_document()
             self._end_sentence()
             self.told = {}
             return
@@ -142,41 +141,40 @@ class _Reading:
             self.end_block()
             self.of_document = {"document": str(int(self.of_document.get("document", "0")) + 1)}
             return
-        cells = split(line, of.separator)
+        cells = split_cells(line, of.separator)
         if of.header and not self.columns:
-            if not self._is_comment(number, line, cells):
+            if not self._read_comment(number, line, cells):
                 self.columns = read_header(cells, [name for name in of.wanted if not _PLACE.fullmatch(name)],
                                            self.document, number)
             return
-        if self._is_comment(number, line, cells):
+        if self._read_comment(number, line, cells):
             return
         if self.told:
-            self._new_document()
-        self._row(number, cells)
+            self._begin_document()
+        self._add_row(number, cells)
         if of.sentence_end and len(cells) == len(self.columns) and (
-                of.sentence_end[1] in cells[self._places()[1]].split("|")):
+                of.sentence_end[1] in cells[self._find_columns()[1]].split("|")):
             self._end_sentence()
 
     def end_block(self) -> None:
-        """Make the rows that were read a block."""
         self.is_start = True
         if self.rows:
             self.done.append(Block(self.of_document | self.of_sentence, self.rows, self.begins))
             self.rows, self.begins = [], []
 
-    def _is_comment(self, number: int, line: str, cells: list[str]) -> bool:
-        """Whether a line is a comment; what it says of the text that follows is kept."""
+    def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
+        """Return True if a line is a comment; store its statements about the following text."""
         of = self.layout
         if not of.comment or not line.startswith(of.comment):
             return False
         anywhere = of.comments == "anywhere"
-        if self._is_tagged(cells) if anywhere else not self.is_start:
+        if self._has_tag(cells) if anywhere else not self.is_start:
             return False
         text = line.removeprefix(of.comment)
         name, equals, value = text.partition("=")
         if anywhere and not (equals and _ANY_NAME.fullmatch(name.strip())):
             for part in text.split("\t"):
-                self._spoken(part.strip())
+                self._read_statement(part.strip())
             is_told = True
         elif is_told := bool(equals and (_ANY_NAME if anywhere else _NAME).fullmatch(name.strip())):
             self.told[name.strip()] = value.strip()
@@ -184,15 +182,15 @@ class _Reading:
             raise self.document.error(f"{of.id} is empty; give the sentence a name, or leave out the comment", number)
         return is_told or len(cells) != len(self.columns)
 
-    def _is_tagged(self, cells: list[str]) -> bool:
-        """Whether a line has all columns, and a tag where one belongs: the token may be what comments begin with."""
+    def _has_tag(self, cells: list[str]) -> bool:
+        """True if a line has all columns and a valid tag: a token may begin like a comment."""
         if not self.columns or len(cells) != len(self.columns):
             return False
-        tag = cells[self._places()[0]]
+        tag = cells[self._find_columns()[0]]
         return tag in self.layout.outside or _PLAIN_TAG.fullmatch(tag) is not None
 
-    def _spoken(self, part: str) -> None:
-        """Keep what a part of a comment says, `key = value`, or `key value` of what names a sentence or document."""
+    def _read_statement(self, part: str) -> None:
+        """Store `key = value`, or `key value` if the key names a sentence or document."""
         name, equals, value = (text.strip() for text in part.partition("="))
         if equals and _ANY_NAME.fullmatch(name):
             self.told[name] = value
@@ -201,7 +199,7 @@ class _Reading:
             if known and part.startswith(f"{known} ") and len(words := part.removeprefix(known).split()) == 1:
                 self.told[known] = words[0]
 
-    def _row(self, number: int, cells: list[str]) -> None:
+    def _add_row(self, number: int, cells: list[str]) -> None:
         if self.is_start:
             if self.rows:
                 self.begins.append(len(self.rows))
@@ -213,7 +211,7 @@ class _Reading:
         if not self.columns:
             self.columns = tuple(map(str, range(1, len(cells) + 1)))
         if len(cells) == len(self.columns):
-            places = self.places or self._places()
+            places = self.places or self._find_columns()
             token, tag = cells[places[-1]] if self.layout.token else "", cells[places[0]]
             wrong = "" if tag and (token or not self.layout.token) else f"the {'token' if tag else 'tag'} is empty"
         else:
@@ -225,19 +223,17 @@ class _Reading:
         self.rows.append((number, self.words.setdefault(token, token),
                           "O" if tag in self.layout.outside or not tag else tag))
 
-    def _places(self) -> list[int]:
-        """Where the columns are that are wanted."""
+    def _find_columns(self) -> list[int]:
         if not self.places:
             wanted = self.layout.wanted
-            self.places = [self.layout.place(name, self.columns) for name in wanted]
+            self.places = [self.layout.find_column(name, self.columns) for name in wanted]
             for name, at in zip(wanted, self.places, strict=True):
                 if not -len(self.columns) <= at < len(self.columns):
                     raise self.document.error(f"no column {name} of {len(self.columns)}; "
                                               f"{suggest(name, self.columns)}", 1 + self.document.skip)
         return self.places
 
-    def _new_document(self) -> None:
-        """Begin a document where comments name one."""
+    def _begin_document(self) -> None:
         name, told = self.layout.document, self.told
         if name and name in told:
             self.end_block()
@@ -251,25 +247,25 @@ class _Reading:
             self.end_block()
 
 
-def moved(span: Span, by: int) -> Span:
-    """A span so many tokens further on."""
+def move_span(span: Span, by: int) -> Span:
+    """Return a span shifted by some tokens."""
     return Span(span.start + by, span.end + by, span.type)
 
 
-def runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
-    """Give the runs of lines of a file's rows; spans are given by their places among all rows."""
+def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
+    """Yield one answer per run of consecutive lines; spans count positions over all rows."""
     firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
     within: list[list[Span]] = [[] for _ in firsts]
     for span in spans:
         n = bisect_right(firsts, span.start) - 1
-        within[n].append(moved(span, -firsts[n]))
+        within[n].append(move_span(span, -firsts[n]))
     for n, (first, end) in enumerate(pairwise([*firsts, len(rows)])):
         tokens = tuple(token for _, token, _ in rows[first:end])
         yield Answer(str(n + 1), Tagged(tokens, frozenset(within[n])), rows[first][0])
 
 
-def recut(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
-    """Give the answer to each item of tagged text, of answers that `runs` has given.
+def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
+    """Cut the answers of `make_runs` into the gold's items.
 
     Args:
         items: The gold's, in the order of its text.
@@ -391,24 +387,23 @@ class Bio(SpanReader):
             raise documents["gold"].error("the gold needs a column of tokens; name it with the option 'token'")
         if self.sentence_end:
             self._refuse_cut_spans(documents["gold"])
-        return list(self._sentences(documents["gold"]))
+        return list(self._read_sentences(documents["gold"]))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         if self.boundaries == "own":
-            return [Answer(item.key, item.gold, item.line) for item in self._sentences(document)]
+            return [Answer(item.key, item.gold, item.line) for item in self._read_sentences(document)]
         rows: list[Row] = []
         spans: list[Span] = []
         for block in self._layout.blocks(document):
-            spans += (moved(span, len(rows)) for span in self._of_block(block, document))
+            spans += (move_span(span, len(rows)) for span in self._read_block(block, document))
             rows += block.rows
         if not rows:
             document.report_empty("sentence")
-        return list(runs(rows, spans))
+        return list(make_runs(rows, spans))
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
-        """Cut the text as the gold is, where the options say so; see `Reader.assign`."""
         if self.boundaries == "gold":
-            answers = recut(items, answers, path, divide=self.invalid_tags == "begin")
+            answers = recut_answers(items, answers, path, divide=self.invalid_tags == "begin")
         return super().assign(items, answers, path)
 
     def content(self, value: Any) -> Any:
@@ -418,7 +413,7 @@ class Bio(SpanReader):
         return list(value.tokens)
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Every token has a line; the gold of another reader may have no tokens."""
+        """Count one line per token; the gold of another reader may lack tokens."""
         return sum(ONE_ROW * len(item.gold.tokens) + 100 if item.gold.tokens else self.lines_per_item for item in items)
 
     def unanswered(self, text: Any) -> Any:
@@ -427,7 +422,6 @@ class Bio(SpanReader):
         return Tagged(tuple(text), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
-        """Sentences of different length have no spans in common terms."""
         if len(gold.tokens) == len(answer.tokens):
             return None
         if not gold.tokens:
@@ -437,7 +431,6 @@ class Bio(SpanReader):
                 "or too few at or above this sentence, or another tokenization")
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:
-        """Say which token is the first to differ."""
         for n, (expected, found) in enumerate(zip(gold.tokens, answer.tokens, strict=True)):
             if expected != found and self.token:
                 same = normalize("NFC", expected) == normalize("NFC", found)
@@ -446,7 +439,7 @@ class Bio(SpanReader):
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
-        """Refuse spans that go on in the line after the end of their sentence: they would count as two.
+        """Refuse spans that continue after the end of their sentence, since they would count twice.
 
         Under iob1 a tag there that goes on could as well begin a span.
         """
@@ -461,11 +454,11 @@ class Bio(SpanReader):
                                     '"document", or mend the column', row[0], category="tag")
                 before = row
 
-    def _sentences(self, document: Document) -> Iterator[Item]:
+    def _read_sentences(self, document: Document) -> Iterator[Item]:
         number = 0
         for number, block in enumerate(self._layout.blocks(document), 1):
             attributes, rows = block.attributes, block.rows
-            spans = frozenset(self._of_block(block, document))
+            spans = frozenset(self._read_block(block, document))
             whole = attributes.get("document", str(number)) if self.item == "document" else str(number)
             if not (key := attributes.pop(self.id, whole)):
                 document.refuse("the name of the item is empty; give it one", rows[0][0])
@@ -474,12 +467,12 @@ class Bio(SpanReader):
         if not number:
             document.report_empty("sentence")
 
-    def _of_block(self, block: Block, document: Document) -> Iterator[Span]:
-        """Read the spans off all sentences of a block."""
+    def _read_block(self, block: Block, document: Document) -> Iterator[Span]:
+        """Read the spans of all sentences in a block."""
         tags = [(line, tag) for line, _, tag in block.rows]
         for start, end in pairwise((0, *block.begins, len(tags))):
-            for span in self._spans(tags[start:end], document):
-                yield moved(span, start) if start else span
+            for span in self._read_spans(tags[start:end], document):
+                yield move_span(span, start) if start else span
 
     @property
     def _layout(self) -> Layout:
@@ -488,22 +481,22 @@ class Bio(SpanReader):
                       self.outside)
 
     def _is_place(self, role: str) -> bool:
-        """Whether a column is given by its number, and there may be one."""
+        """True if a column is given by its number, which may exist."""
         try:
-            at = self._layout.place(role, ())
+            at = self._layout.find_column(role, ())
         except ValueError:
             return False
         return not self.columns or -len(self.columns) <= at < len(self.columns)
 
-    def _spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
-        """Read the spans off a sentence's tags, given with their lines."""
+    def _read_spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
+        """Read the spans of a sentence from its tags, which have their lines."""
         prefixes = PREFIXES[self.scheme]
         inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
         start, type_, closed = 0, "", True  # the span that may still go on, if not closed
         for n, (line, tag) in enumerate(tags):
             prefix, dash, kind = tag.partition("-")
             prefix += dash if prefix == "O" else ""  # "O-" is no tag
-            wrong = self._wrong(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
+            wrong = self._find_fault(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
             no_tag = wrong is not None and wrong.startswith("tag")
             if wrong and (self.invalid_tags == "reject" or no_tag):
                 document.refuse(wrong, line, category="tag")
@@ -524,8 +517,8 @@ class Bio(SpanReader):
                     f"the scheme {self.scheme}; {_REMEDY}", tags[-1][0], category="tag")
             yield Span(start, len(tags), type_)
 
-    def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
-        """Say what is wrong with a tag after `before`, where a span of `open_type` may go on; None if nothing is."""
+    def _find_fault(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
+        """Return the fault of a tag after `before`, if a span of `open_type` may continue; None if it is valid."""
         prefixes = PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):

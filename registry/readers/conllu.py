@@ -33,7 +33,7 @@ Place = tuple[int, int, bool, str]  # a word in the whole text: start, end, whet
 
 
 def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> list[Projection]:
-    """Bring what a system has to each sentence of the gold, [gold sentences].
+    """Project a system's annotation onto each sentence of the gold, [gold sentences].
 
     Args:
         gold: The gold's sentences in the order of its text.
@@ -46,9 +46,9 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
     found = [answer.value for answer in answers]
     _check_text(gold, answers, path)
     starts = [0, *accumulate(len(sentence.text) for sentence in gold)][:-1]
-    places = _places(found)
+    places = _place_words(found)
     try:
-        partners = align_words(_places(gold), places)
+        partners = align_words(_place_words(gold), places)
     except ValueError as error:
         raise InputError(str(error), path=path) from None
     homes = [(n, at) for n, sentence in enumerate(gold) for at in range(1, len(sentence.words) + 1)]
@@ -79,7 +79,7 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
 
 
 def align_words(gold: Sequence[Place], found: Sequence[Place]) -> list[int]:
-    """The number of the gold's word that each word of the system is aligned with, or `ALONE`, [system words].
+    """Return the index of the gold word aligned with each system word, or `ALONE`, [system words].
 
     Raises:
         ValueError: A stretch of multiword tokens has too many words.
@@ -90,9 +90,9 @@ def align_words(gold: Sequence[Place], found: Sequence[Place]) -> list[int]:
         here, end_here, here_multiword, _ = gold[g]
         there, end_there, there_multiword, _ = found[s]
         if here_multiword or there_multiword:
-            first_g, first_s, g, s = _stretch(gold, found, g, s)
-            for a, b in _common([form.lower() for *_, form in gold[first_g:g]],
-                                [form.lower() for *_, form in found[first_s:s]]):
+            first_g, first_s, g, s = _find_stretch(gold, found, g, s)
+            for a, b in _align_common([form.lower() for *_, form in gold[first_g:g]],
+                                      [form.lower() for *_, form in found[first_s:s]]):
                 partners[first_s + b] = first_g + a
         elif here == there and end_here == end_there:
             partners[s] = g
@@ -105,7 +105,7 @@ def align_words(gold: Sequence[Place], found: Sequence[Place]) -> list[int]:
     return partners
 
 
-def _places(sentences: Sequence[Sentence]) -> list[Place]:
+def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
     places: list[Place] = []
     begin = 0
     for sentence in sentences:
@@ -115,8 +115,8 @@ def _places(sentences: Sequence[Sentence]) -> list[Place]:
     return places
 
 
-def _stretch(gold: Sequence[Place], found: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """The words of the stretch that begins with a multiword token at `g` or `s`: first and end on either side.
+def _find_stretch(gold: Sequence[Place], found: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
+    """Return the words of the stretch that begins with a multiword token at `g` or `s`: first and end per side.
 
     As in the scorer, a word that begins before the token is left out, though just one.
     """
@@ -144,8 +144,8 @@ def _stretch(gold: Sequence[Place], found: Sequence[Place], g: int, s: int) -> t
     return first_g, first_s, g, s
 
 
-def _common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """A longest common subsequence as pairs of places: of several the one that the scorer takes."""
+def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
+    """Return a longest common subsequence as pairs of indices: the one that the scorer selects."""
     if len(first) * len(second) > MOST_CELLS:
         raise ValueError(f"multiword tokens of {counted(max(len(first), len(second)), 'word')} in one stretch: this is "
                          "no text")
@@ -228,35 +228,30 @@ class Conllu(NamedReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document, items = documents["gold"], []
-        for number, (line, sentence, attributes) in enumerate(self._sentences(document), 1):
+        for number, (line, sentence, attributes) in enumerate(self._read_sentences(document), 1):
             if not (key := attributes.pop(self.id, str(number))):
                 raise document.error(f"the sentence's {self.id} is empty; name it, or leave out the comment", line)
             items.append(Item(key, sentence, attributes, line))
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's sentences, numbered from 1: `assign` brings them to those of the gold."""
         return [Answer(str(number), sentence, line)
-                for number, (line, sentence, _) in enumerate(self._sentences(document), 1)]
+                for number, (line, sentence, _) in enumerate(self._read_sentences(document), 1)]
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> list[Answer]:
-        """Bring what a system has to the sentences of the gold."""
-        found = project([item.gold for item in items], self.folded(items, answers), path)
+        found = project([item.gold for item in items], self.fold_names(items, answers), path)
         return [Answer(item.key, projection, item.line) for item, projection in zip(items, found, strict=True)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count relations without their subtypes."""
-        return Counter(relation(word.deprel) for value in values for word in _words(value))
+        return Counter(relation(word.deprel) for value in values for word in _list_words(value))
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the words other relations; subtypes stay."""
         return replace(value, words=tuple(
             word._replace(deprel=name(relation(word.deprel)) + word.deprel[len(relation(word.deprel)):])
             for word in value.words))
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Every word is that of the gold, with all of its annotation."""
-        return ("gold",) if _words(gold) == _words(answer) else ()
+        return ("gold",) if _list_words(gold) == _list_words(answer) else ()
 
     def content(self, value: Any) -> Any:
         return [value.tokens, value.words]
@@ -270,7 +265,7 @@ class Conllu(NamedReader):
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Every arc is an answer, its type the relation without subtype; its key is `head>dependent`.
+        """Each arc is an answer with key `head>dependent`; its type is the relation without subtype.
 
         Both are numbers of the gold's words. A word that the gold does not have is `+` and its place among those that
         the system has here, and a head that is none of the gold's words here is `?`.
@@ -280,8 +275,8 @@ class Conllu(NamedReader):
         return [Response(f"{'?' if p.head == NO_WORD else p.head}>{p.at or f'+{n}'}", relation(p.word.deprel))
                 for n, p in enumerate(value.words, 1)]
 
-    def _sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
-        """Give every sentence with its first line and its attributes."""
+    def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
+        """Yield every sentence with its first line and its attributes."""
         rows: list[Row] = []
         own: dict[str, str] = {}
         lasting: dict[str, str] = {}
@@ -293,19 +288,19 @@ class Conllu(NamedReader):
                     name = name.strip()
                     (lasting if name in _LASTING else own)[_LASTING.get(name, name)] = value.strip()
             elif line:
-                rows.append((number, self._cells(line, document, number)))
+                rows.append((number, self._split_cells(line, document, number)))
             elif not rows:
                 raise document.error("a blank line that ends no sentence; take it out", number)
             else:
                 own.pop("text", None)
-                yield rows[0][0], self._sentence(rows, document), lasting | own
+                yield rows[0][0], self._parse_sentence(rows, document), lasting | own
                 rows, own, is_empty = [], {}, False
         if rows:
             raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
         if is_empty:
             raise document.error("no sentence in this file")
 
-    def _cells(self, line: str, document: Document, number: int) -> list[str]:
+    def _split_cells(self, line: str, document: Document, number: int) -> list[str]:
         if (columns := line.count("\t") + 1) != len(COLUMNS):
             raise document.error(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", number)
         cells = line.split("\t")
@@ -319,7 +314,7 @@ class Conllu(NamedReader):
             cells = [cell or "_" for cell in cells]
         return cells
 
-    def _sentence(self, rows: Sequence[Row], document: Document) -> Sentence:
+    def _parse_sentence(self, rows: Sequence[Row], document: Document) -> Sentence:
         words: list[Word] = []
         tokens: list[Token] = []
         forms: list[str] = []
@@ -330,7 +325,7 @@ class Conllu(NamedReader):
             if not is_word and (node := _EMPTY_NODE.fullmatch(id_)) and int(node[1]) == len(words):
                 continue
             if not is_word:
-                within = _end_of_range(id_, len(words) + 1, within, document, line)
+                within = _find_range_end(id_, len(words) + 1, within, document, line)
             if not is_word or len(words) >= within:
                 if not form.isalnum() and not (form := _BLANKS.sub("", form)):
                     raise document.error("the form is nothing but blanks", line)
@@ -348,13 +343,13 @@ class Conllu(NamedReader):
         if len(words) < max(within, 1):
             raise document.error("the sentence ends within a multiword token" if within else "the sentence has no word",
                                  rows[-1][0])
-        if wrong := self._wrong_tree([word.head for word in words]):
+        if wrong := self._find_tree_fault([word.head for word in words]):
             document.refuse(wrong[1], lines[wrong[0]])
             words = [word._replace(head=0) for word in words]
         return Sentence("".join(forms), tuple(tokens), tuple(words))
 
-    def _wrong_tree(self, heads: Sequence[int]) -> tuple[int, str] | None:
-        """Say at which word, from 0, and why heads are no tree: one is outside, a cycle, or a second root.
+    def _find_tree_fault(self, heads: Sequence[int]) -> tuple[int, str] | None:
+        """Return the word, from 0, and the reason if heads are no tree: out of range, a cycle, or a second root.
 
         What has no cycle has a root.
         """
@@ -377,13 +372,13 @@ class Conllu(NamedReader):
         return None
 
 
-def _words(value: Sentence | Projection) -> Sequence[Word]:
-    """The words of a sentence of the gold, or of a system's in its terms."""
+def _list_words(value: Sentence | Projection) -> Sequence[Word]:
+    """Return the words of a gold sentence, or the projected words of a system."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
-def _end_of_range(id_: str, expected: int, within: int, document: Document, line: int) -> int:
-    """The last word of the multiword token that begins with the word `expected`."""
+def _find_range_end(id_: str, expected: int, within: int, document: Document, line: int) -> int:
+    """Return the last word of the multiword token that begins with the word `expected`."""
     found = _RANGE.fullmatch(id_)
     if found and int(found[1]) == expected > within and int(found[2]) >= expected:
         return int(found[2])

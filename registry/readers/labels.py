@@ -13,11 +13,26 @@ from registry.columns import AnswerColumns, Rows
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item
 from registry.readers.base import NamedReader, by_case
-from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, split, unquoted
-from registry.readers.parsing.document import ONE_ROW, Document, unprintable
-from registry.readers.parsing.fast_tables import Syntax, parquet_rows, rows_of
-from registry.readers.parsing.json_values import ABSENT, at_path, json_entries, json_rows, no_column
-from registry.readers.tables import as_text, columns_expected, delimited_rows, shown, text_columns
+from registry.readers.parsing.delimited import (
+    MARKS,
+    Separator,
+    Written,
+    read_header,
+    split_cells,
+    split_columns,
+    strip_quotes,
+)
+from registry.readers.parsing.document import ONE_ROW, Document, describe_unprintable
+from registry.readers.parsing.fast_tables import Syntax, make_attribute_rows
+from registry.readers.parsing.json_values import ABSENT, describe_missing, get_value
+from registry.readers.tables import (
+    describe_width,
+    read_delimited_rows,
+    read_objects,
+    read_text_columns,
+    shorten,
+    to_text,
+)
 from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]
@@ -80,50 +95,46 @@ class Labels(NamedReader):
                                      f"{suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold labels; all columns but item and label become attributes."""
+        """Read the gold labels; other columns become attributes."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
             raise document.error(f"option 'columns' of labels has no column {min(lacking)!r}")
-        if (columns := reader._at_once(document)) is not None:
+        if (columns := reader._read_at_once(document)) is not None:
             labels = columns.pop(self.label)
-            keys = self._keys(columns, len(labels))
-            attributes = rows_of({name: cells for name, cells in columns.items() if self._is_attribute(name)})
+            keys = self._make_keys(columns, len(labels))
+            attributes = make_attribute_rows({
+                name: cells for name, cells in columns.items() if self._is_attribute(name)})
             return list(map(Item, keys, labels, attributes, count(self._first_line)))
         return [Item(key, label, {k: v for k, v in row.items() if self._is_attribute(k)}, line)
-                for line, key, label, row in reader._entries(document)]
+                for line, key, label, row in reader._read_entries(document)]
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's labels; further columns are passed over."""
         reader = replace(self, blank=self.blank if self.item else "missing", attributes=self.attributes and ())
-        if (columns := reader._at_once(document)) is not None:
+        if (columns := reader._read_at_once(document)) is not None:
             labels = columns[self.label]
-            keys = self._keys(columns, len(labels))
+            keys = self._make_keys(columns, len(labels))
             return AnswerColumns.of_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
         known: dict[str, str] = {}
-        found = [(key, known.setdefault(label, label), line) for line, key, label, _ in reader._entries(document)
+        found = [(key, known.setdefault(label, label), line) for line, key, label, _ in reader._read_entries(document)
                  if label.strip() or not self.item or self.blank == "reject"]
         return AnswerColumns.of_labels([key for key, *_ in found], [label for _, label, _ in found],
                                        [line for *_, line in found])
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
-        """Give numbered rows the items in whose order they are; see `Reader.assign`."""
         if not self.item and isinstance(answers, AnswerColumns):
-            answers = as_items(answers, items, path)
+            answers = number_as_items(answers, items, path)
         return super().assign(items, answers, path)
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the labels."""
         return Counter(values)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Another label."""
         return name(value)
 
     def declared_names(self) -> tuple[str, ...]:
-        """The only ones that may occur."""
         return self.labels or ()
 
-    def _at_once(self, document: Document) -> dict[str, list[str]] | None:
+    def _read_at_once(self, document: Document) -> dict[str, list[str]] | None:
         """Every column of a file in which nothing is wrong and no line blank or a comment; of others None.
 
         It is read block by block instead of line by line, which takes half the time.
@@ -131,28 +142,28 @@ class Labels(NamedReader):
         if self.syntax in ("json", "parquet") or document.problems is not None:
             return None
         if self.syntax == "jsonl":
-            return self._objects_at_once(document)
+            return self._read_objects_at_once(document)
         names = () if self.header else self.columns
         found: list[list[str]] = [[] for _ in names]
         known: dict[str, str] = {}  # labels and attributes are few: each is kept once
         for _, block in document.blocks():
-            if (rows := unquoted(block, self.separator)) is None:
+            if (rows := strip_quotes(block, self.separator)) is None:
                 return None
             if not names:
                 head, _, rows = rows.partition("\n")
-                names = tuple(split(head, "whitespace") if self.separator == "whitespace" else
+                names = tuple(split_cells(head, "whitespace") if self.separator == "whitespace" else
                               head.split(MARKS[self.separator]))
                 found = [[] for _ in names]
                 if not set(self._wanted) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
-            if (columns := even_columns(rows, len(names), self.separator)) is None:
+            if (columns := split_columns(rows, len(names), self.separator)) is None:
                 return None
             kept = dict(zip(names, columns, strict=True))
             text = block.replace("\n", "").replace("\t" if self.separator in ("tab", "whitespace") else "", "")
             if self.attributes is not None:
                 kept = {name: kept[name] for name in self._wanted}
                 text = "".join(chain.from_iterable(kept.values()))
-            if not self._fine(kept, f"\n{block}", text):
+            if not self._is_valid(kept, f"\n{block}", text):
                 return None
             for name, column in zip(names, found, strict=True):
                 cells = kept.get(name, [])
@@ -160,13 +171,13 @@ class Labels(NamedReader):
         return {name: column for name, column in zip(names, found, strict=True)
                 if self.attributes is None or name in self._wanted}
 
-    def _objects_at_once(self, document: Document) -> dict[str, list[str]] | None:
+    def _read_objects_at_once(self, document: Document) -> dict[str, list[str]] | None:
         found: dict[str, list[str]] = {}
         for number, block in document.blocks():
-            columns = text_columns(block, self._wanted, alone=self.attributes is not None)
+            columns = read_text_columns(block, self._wanted, alone=self.attributes is not None)
             if columns is not None and number == self._first_line:
                 found = {name: [] for name in columns}
-            if columns is None or columns.keys() != found.keys() or not self._fine(
+            if columns is None or columns.keys() != found.keys() or not self._is_valid(
                     columns, f"\n{block}", "".join(chain(columns, *columns.values()))):
                 return None
             for name, cells in columns.items():
@@ -175,30 +186,27 @@ class Labels(NamedReader):
 
     @cached_property
     def _roles(self) -> tuple[str, ...]:
-        """The columns that are no attributes."""
         return (self.item, self.label) if self.item else (self.label,)
 
     @cached_property
     def _wanted(self) -> tuple[str, ...]:
-        """The columns that have to be there."""
+        """Required columns."""
         return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
 
     def _is_attribute(self, column: str) -> bool:
         return column not in self._roles and (self.attributes is None or column in self.attributes)
 
-    def _keys(self, columns: Mapping[str, list[str]], rows: int) -> list[str]:
-        """The keys of items, of columns that were read at once."""
+    def _make_keys(self, columns: Mapping[str, list[str]], rows: int) -> list[str]:
         if not self.within:
             return columns[self.item] if self.item else [*map(str, range(1, rows + 1))]
         return [" ".join(cells) for cells in zip(*(columns[name] for name in (*self.within, self.item)), strict=True)]
 
     @property
     def _first_line(self) -> int:
-        """Of the rows, where no line is blank or a comment."""
         return 1 + self.skip + (self.header and self.syntax == "delimited")
 
-    def _fine(self, columns: Mapping[str, list[str]], block: str, text: str) -> bool:
-        """Whether nothing is wrong with a block of rows, nor any a comment: what `_wrong` says of each of them.
+    def _is_valid(self, columns: Mapping[str, list[str]], block: str, text: str) -> bool:
+        """True if `_find_fault` finds no fault in a block of rows, and no row is a comment.
 
         `text` is what of the block must be printable.
         """
@@ -212,7 +220,7 @@ class Labels(NamedReader):
                 and all(map(self._may_occur, set(labels) - {""})))
 
     def _may_occur(self, label: str) -> bool:
-        """Whether a label, renamed as the options say, is among the declared ones."""
+        """True if a label, after renaming, is declared."""
         label = dict(self.rename).get(label, label)
         return self.labels is None or label in self.labels or (self.fold_case and label.casefold() in self._by_case)
 
@@ -220,36 +228,35 @@ class Labels(NamedReader):
     def _by_case(self) -> dict[str, str]:
         return by_case(self.labels or ())
 
-    def _entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
-        rows = self._delimited(document) if self.syntax == "delimited" else self._objects(document)
+    def _read_entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
+        rows = self._read_delimited(document) if self.syntax == "delimited" else self._read_objects(document)
         n = 0
         for n, (line, row) in enumerate(rows, 1):
             parts = [row[name] for name in (*self.within, self.item)] if self.item else [str(n)]
             key, label, is_named = " ".join(parts), row[self.label], all(map(str.strip, parts))
-            if wrong := self._wrong(key, label, row) if is_named else "the item is empty":
+            if wrong := self._find_fault(key, label, row) if is_named else "the item is empty":
                 document.refuse(wrong, line, key.strip() or None)
             if is_named:  # whose label is wrong is no item without an answer as well
                 yield line, key, label if label.strip() else " " * (self.blank == "reject"), row
         if not n:
             document.report_empty("item")
 
-    def _wrong(self, key: str, label: str, row: dict[str, str]) -> str | None:
-        """Say what is wrong with a row; None if nothing is."""
+    def _find_fault(self, key: str, label: str, row: dict[str, str]) -> str | None:
         if not label.strip():
             return None if self.blank == "missing" else "the label is empty" + (
                 '; of submissions, blank = "missing" takes such items for ones without an answer' if self.item else "")
         if not "".join((*row, *row.values())).isprintable():
-            return unprintable(row, self._wanted, can_repair=self.syntax == "delimited")
+            return describe_unprintable(row, self._wanted, can_repair=self.syntax == "delimited")
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
         if not self._may_occur(label):
             return f"label {label!r} is not among the declared ones; {suggest(label, self.declared_names())}"
         return None
 
-    def _delimited(self, document: Document) -> Iterator[Row]:
+    def _read_delimited(self, document: Document) -> Iterator[Row]:
         def wrong(cells: list[str], columns: Sequence[str]) -> str:
             return _JSON_LINES if cells[0].startswith("{") and len(columns) > 1 else (
-                f"{columns_expected(cells, columns)} ({', '.join(columns)}; separator {self.separator})")
+                f"{describe_width(cells, columns)} ({', '.join(columns)}; separator {self.separator})")
 
         def header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[:1] and cells[0].startswith("{"):
@@ -258,39 +265,38 @@ class Labels(NamedReader):
 
         declared = () if self.header else self.columns
         written = Written(self.separator, self.comment, blank_rows=not self.item)
-        for number, columns, cells in delimited_rows(document, written, declared, header=header, wrong=wrong):
+        for number, columns, cells in read_delimited_rows(document, written, declared, header=header, wrong=wrong):
             row = dict(zip(columns, cells, strict=True))
             yield number, row if self.attributes is None else {name: row[name] for name in self._wanted}
 
-    def _objects(self, document: Document) -> Iterator[Row]:
-        for number, value in (parquet_rows(document) if self.syntax == "parquet" else  # held by nothing but the loop
-                              json_entries(document, self.item or None, self.label) if self.syntax == "json" else
-                              json_rows(document, Written(self.separator, self.comment))):
+    def _read_objects(self, document: Document) -> Iterator[Row]:
+        for number, value in read_objects(document, self.syntax, Written(self.separator, self.comment),
+                                          self.item or None, self.label):
             try:
-                yield number, self._row(document, value)
+                yield number, self._make_row(document, value)
             except ValueError as error:
                 document.refuse(str(error), number)
 
-    def _row(self, document: Document, value: dict[str, Any]) -> dict[str, str]:
-        roles = {role: at_path(value, role) for role in self._wanted}
+    def _make_row(self, document: Document, value: dict[str, Any]) -> dict[str, str]:
+        roles = {role: get_value(value, role) for role in self._wanted}
         for role, cell in roles.items():
             if cell is ABSENT:
                 raise ValueError(f"no column {role!r}; {suggest(role, value)}" if self.syntax == "parquet" else
-                                 no_column(document, value, role))
+                                 describe_missing(document, value, role))
         if self.blank == "missing" and roles[self.label] is None:
             roles[self.label] = ""
         others = value if self.attributes is None else {}
-        return {k: _text(v, k) for k, v in (others | roles).items() if k in roles or isinstance(v, str | int)}
+        return {k: _to_text(v, k) for k, v in (others | roles).items() if k in roles or isinstance(v, str | int)}
 
 
-def _text(value: Any, key: str) -> str:
-    if (text := as_text(value)) is None:
-        raise ValueError(f"{key!r} is {shown(value)}; expected text, a whole number, true or false")
+def _to_text(value: Any, key: str) -> str:
+    if (text := to_text(value)) is None:
+        raise ValueError(f"{key!r} is {shorten(value)}; expected text, a whole number, true or false")
     return text
 
 
-def as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
-    """Give numbered rows the items in whose order they are; blank rows at the end are none.
+def number_as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
+    """Assign numbered rows to the items in the gold's order; trailing blank rows are dropped.
 
     Raises:
         InputError: They are not as many; `path` is the submission's file.

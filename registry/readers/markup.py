@@ -44,12 +44,12 @@ class Segment:
 
     @property
     def key(self) -> str:
-        """The item that it belongs to."""
+        """Key of the item."""
         return f"{self.attributes['document']}/{self.id}"
 
 
-def plain(text: str) -> str:
-    """The text of a segment on one line."""
+def join_lines(text: str) -> str:
+    """Return the text of a segment on one line."""
     return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
@@ -85,7 +85,7 @@ class MarkupReader(SegmentReader):
             side: Side = "source" if role == "source" else "reference"
             wanted = {"gold": self.reference, "source": None}.get(role, role.removeprefix("reference:"))
             by_name_only = document.digest == documents["gold"].digest
-            texts[role] = self._chosen(document, side, wanted, by_name_only=by_name_only)
+            texts[role] = self._choose_segments(document, side, wanted, by_name_only=by_name_only)
         gold = texts["gold"]
         for role, found in texts.items():
             document, what = documents[role], "source" if role == "source" else "reference"
@@ -102,15 +102,15 @@ class MarkupReader(SegmentReader):
                 for key, segment in gold.items() if all(key in found for found in texts.values())]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        chosen = self._chosen(document, "system", self.system, by_name_only=True)
+        chosen = self._choose_segments(document, "system", self.system, by_name_only=True)
         return [Answer(key, segment.text, segment.line) for key, segment in chosen.items() if segment.text]
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
-        """A file of blank hypotheses answers nothing."""
         return None if answers else (1, "no hypothesis in this file that is not blank")
 
-    def _chosen(self, document: Document, side: Side, wanted: str | None, *, by_name_only: bool) -> dict[str, Segment]:
-        """The segments of one side and name by key; the only name of a file is meant where none need be given."""
+    def _choose_segments(self, document: Document, side: Side, wanted: str | None, *,
+                         by_name_only: bool) -> dict[str, Segment]:
+        """Return the segments of one side and name by key; the name is optional if a file has only one."""
         firsts: dict[str, int] = {}  # the line where each name comes first
         found: dict[str, Segment] = {}
         first_found: dict[str, Segment] = {}
@@ -161,7 +161,7 @@ class _SgmlParsing:
         self._side: Side | None = None
         self._of_set: dict[str, str] = {}
         self._of_document: dict[str, str] | None = None
-        self._of_items: dict[str, str] = {}
+        self._describe_document: dict[str, str] = {}
         self._segment: tuple[str, int] | None = None  # its id and line, while it is open
         self._text: list[str] = []
 
@@ -170,59 +170,57 @@ class _SgmlParsing:
             self._number, at = number, 0
             for tag in _TAG.finditer(line):
                 if self._segment is None:
-                    self._begin(tag, ends=bool(tag[1]))
+                    self._read_tag(tag, ends=bool(tag[1]))
                 else:
-                    yield self._ended(self._segment, tag, line[at:tag.start()])
+                    yield self._end_segment(self._segment, tag, line[at:tag.start()])
                     self._segment = None
                 at = tag.end()
             if self._segment is not None:
                 self._text.append(line[at:] + "\n")
         if self._segment is not None:
-            raise self._wrong(f"the segment of line {self._segment[1]} does not end")
+            raise self._fail(f"the segment of line {self._segment[1]} does not end")
 
-    def _ended(self, segment: tuple[str, int], tag: re.Match[str], text: str) -> Segment:
+    def _end_segment(self, segment: tuple[str, int], tag: re.Match[str], text: str) -> Segment:
         if not (tag[1] and tag[2].lower() == "seg"):
-            raise self._wrong(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
+            raise self._fail(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
         assert self._side is not None
         assert self._of_document is not None
         unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join((*self._text, text)))
-        return Segment(self._side, self._of_document.get("sysid", ""), segment[0], plain(unescaped), segment[1],
-                       self._of_items)
+        return Segment(self._side, self._of_document.get("sysid", ""), segment[0], join_lines(unescaped), segment[1],
+                       self._describe_document)
 
-    def _begin(self, tag: re.Match[str], *, ends: bool) -> None:
-        """Take note of a tag outside of segments."""
+    def _read_tag(self, tag: re.Match[str], *, ends: bool) -> None:
         name = tag[2].lower()
         if name in _SGML_SIDES:
-            self._side, self._of_set = (None, {}) if ends else (_SGML_SIDES[name], _by(tag[3]))
+            self._side, self._of_set = (None, {}) if ends else (_SGML_SIDES[name], _find_author(tag[3]))
             self._of_document = None
         elif name == "doc":
-            opened = self._of_document = None if ends else {**self._of_set, **_attributes(tag[3])}
+            opened = self._of_document = None if ends else {**self._of_set, **_read_attributes(tag[3])}
             if self._side is None or (opened is not None and not opened.get("docid")):
-                raise self._wrong(f"{tag[0][:60]} outside of any set, or without docid")
-            self._of_items = {} if opened is None else _of_items(opened)
+                raise self._fail(f"{tag[0][:60]} outside of any set, or without docid")
+            self._describe_document = {} if opened is None else _describe_document(opened)
         elif ends or self._of_document is None or self._side is None:
-            raise self._wrong(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
+            raise self._fail(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
         else:
-            self._segment, self._text = (_attributes(tag[3]).get("id", ""), self._number), []
+            self._segment, self._text = (_read_attributes(tag[3]).get("id", ""), self._number), []
             if not self._segment[0]:
-                raise self._wrong("<seg> has no id")
+                raise self._fail("<seg> has no id")
 
-    def _wrong(self, message: str) -> InputError:
+    def _fail(self, message: str) -> InputError:
         return self._document.error(message, self._number)
 
 
-def _by(written: str) -> dict[str, str]:
-    """Whose a whole set is, which a document may say otherwise."""
-    return {name: value for name, value in _attributes(written).items() if name == "sysid"}
+def _find_author(written: str) -> dict[str, str]:
+    """Return the system or reference of a whole set, which a document can override."""
+    return {name: value for name, value in _read_attributes(written).items() if name == "sysid"}
 
 
-def _of_items(of_document: dict[str, str]) -> dict[str, str]:
-    """The attributes of a document's items."""
+def _describe_document(of_document: dict[str, str]) -> dict[str, str]:
     of = {name: value for name, value in of_document.items() if name not in ("docid", "sysid") and value}
     return {**of, "document": of_document["docid"]}
 
 
-def _attributes(written: str) -> dict[str, str]:
+def _read_attributes(written: str) -> dict[str, str]:
     found = {name.lower(): (double or single or bare).strip()
              for name, double, single, bare in _ATTRIBUTE.findall(written)}
     return {name: value for name, value in found.items() if value.isprintable()}
@@ -272,13 +270,13 @@ class _XmlParsing:
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self._parser.XmlDeclHandler = self._declaration
-        self._parser.EntityDeclHandler = self._entity
-        self._parser.ExternalEntityRefHandler = self._entity
-        self._parser.SkippedEntityHandler = self._entity
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._characters
+        self._parser.XmlDeclHandler = self._check_declaration
+        self._parser.EntityDeclHandler = self._refuse_entity
+        self._parser.ExternalEntityRefHandler = self._refuse_entity
+        self._parser.SkippedEntityHandler = self._refuse_entity
+        self._parser.StartElementHandler = self._start_element
+        self._parser.EndElementHandler = self._end_element
+        self._parser.CharacterDataHandler = self._add_text
 
     def segments(self) -> Iterator[Segment]:
         try:
@@ -290,43 +288,43 @@ class _XmlParsing:
                 self._found.clear()
             self._parser.Parse("", True)
         except expat.ExpatError as error:
-            raise self._wrong(f"not XML: {expat.ErrorString(error.code)}") from None
+            raise self._fail(f"not XML: {expat.ErrorString(error.code)}") from None
 
-    def _wrong(self, message: str) -> InputError:
+    def _fail(self, message: str) -> InputError:
         return self._document.error(message, self._number)
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
+    def _check_declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise self._wrong(f"the file says that it is {encoding}; save it as UTF-8, and let it say so")
+            raise self._fail(f"the file says that it is {encoding}; save it as UTF-8, and let it say so")
 
-    def _entity(self, *_: Any) -> int:
-        raise self._wrong("an entity is declared or referred to, which is not read; write the text itself")
+    def _refuse_entity(self, *_: Any) -> int:
+        raise self._fail("an entity is declared or referred to, which is not read; write the text itself")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, name: str, attributes: dict[str, str]) -> None:
         inside = self._open[-1][0] if self._open else None
         if name not in _ALLOWED:
-            raise self._wrong(f"unknown element <{name[:40]}>")
+            raise self._fail(f"unknown element <{name[:40]}>")
         if inside not in _ALLOWED[name]:
-            raise self._wrong(f"<{name}> in <{inside}>" if inside else f"<{name}> where <dataset> is expected")
+            raise self._fail(f"<{name}> in <{inside}>" if inside else f"<{name}> where <dataset> is expected")
         if name in ("doc", "seg") and not attributes.get("id", "").strip():
-            raise self._wrong(f"<{name}> has no id")
+            raise self._fail(f"<{name}> has no id")
         if not "".join(attributes.values()).isprintable():
-            raise self._wrong(f"a control or invisible character in an attribute of <{name}>")
+            raise self._fail(f"a control or invisible character in an attribute of <{name}>")
         self._open.append((name, attributes))
         if name == "doc":
-            self._of_document = self._attributes()
+            self._of_document = self._read_attributes()
         elif name == "seg":
             self._text, self._line = [], self._number
 
-    def _characters(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if not self._open:
             return
         if self._open[-1][0] == "seg":
             self._text.append(text)
         elif text.strip():
-            raise self._wrong(f"text outside of any <seg>: {text.strip()[:40]!r}")
+            raise self._fail(f"text outside of any <seg>: {text.strip()[:40]!r}")
 
-    def _end(self, name: str) -> None:
+    def _end_element(self, name: str) -> None:
         _, attributes = self._open.pop()
         above = dict(self._open)
         if name != "seg":
@@ -334,10 +332,9 @@ class _XmlParsing:
         element = next(known for known in _XML_SIDES if known in above)
         side, names = _XML_SIDES[element]
         self._found.append(Segment(side, above[element].get(names, ""), attributes["id"].strip(),
-                                   plain("".join(self._text)), self._line, self._of_document))
+                                   join_lines("".join(self._text)), self._line, self._of_document))
 
-    def _attributes(self) -> dict[str, str]:
-        """Those of the document that was opened last, one mapping for all its segments."""
+    def _read_attributes(self) -> dict[str, str]:
         opened = dict(self._open)
         of = {name: value for name, value in opened["doc"].items() if name != "id" and value}
         collection = opened.get("collection", {}).get("id", "")

@@ -16,10 +16,10 @@ from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader, NamedSetReader
 from registry.readers.parsing.delimited import Separator, Written, read_header
-from registry.readers.parsing.document import ONE_ROW, Document, invisible
-from registry.readers.parsing.fast_tables import Layout, Table, read_at_once
-from registry.readers.parsing.json_values import json_object
-from registry.readers.tables import Row, TableReader, as_number, delimited_rows, shown
+from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
+from registry.readers.parsing.fast_tables import Layout, Table, read_table
+from registry.readers.parsing.json_values import parse_object
+from registry.readers.tables import Row, TableReader, read_delimited_rows, shorten, to_number
 
 _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
@@ -39,9 +39,8 @@ class Responses(NamedSetReader):
     lines_per_item = ONE_ROW
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold answers, which have no scores."""
         document = documents["gold"]
-        items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _objects(document)]
+        items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _read_objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
                 raise document.error("a gold answer has a score, which nothing would read; leave it out", item.line,
@@ -49,37 +48,36 @@ class Responses(NamedSetReader):
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's answers; attributes are passed over."""
-        return [Answer(key, answers, line) for line, key, answers, _ in _objects(document)]
+        return [Answer(key, answers, line) for line, key, answers, _ in _read_objects(document)]
 
 
-def _objects(document: Document) -> Iterator[tuple[int, str, AnswerSet, dict[str, str]]]:
+def _read_objects(document: Document) -> Iterator[tuple[int, str, AnswerSet, dict[str, str]]]:
     for number, line in document.lines():
         if not line.strip(" \t"):
             continue
         try:
-            found = _read(line, number, document)
+            found = _read_value(line, number, document)
         except InputError as error:
             document.report(error)
         else:
             yield found
 
 
-def _read(line: str, number: int, document: Document) -> tuple[int, str, AnswerSet, dict[str, str]]:
-    entry = json_object(line, document.path, number)
+def _read_value(line: str, number: int, document: Document) -> tuple[int, str, AnswerSet, dict[str, str]]:
+    entry = parse_object(line, document.path, number)
     try:
         _check_keys(entry, _KEYS, required=_KEYS[:2])
-        return (number, _text(entry["item"], "item"), _answer_set(entry["answers"]),
-                _attributes(entry.get("attributes", {})))
+        return (number, _to_text(entry["item"], "item"), _parse_answer_set(entry["answers"]),
+                _parse_attributes(entry.get("attributes", {})))
     except ValueError as error:
         item = entry.get("item")
         raise document.error(str(error), number, item if isinstance(item, str) else None) from None
 
 
-def _answer_set(answers: Any) -> AnswerSet:
+def _parse_answer_set(answers: Any) -> AnswerSet:
     if not isinstance(answers, list):
-        raise ValueError(f"'answers' is {_shown(answers)}; expected a list")
-    responses = sorted(map(_response, answers), key=lambda response: response[:2])
+        raise ValueError(f"'answers' is {_shorten(answers)}; expected a list")
+    responses = sorted(map(_parse_response, answers), key=lambda response: response[:2])
     for one, other in pairwise(responses):
         if one[:2] == other[:2]:
             of_type = f" of type {one.type!r}" if one.type else ""
@@ -87,30 +85,30 @@ def _answer_set(answers: Any) -> AnswerSet:
     return AnswerSet(tuple(responses))
 
 
-def _response(answer: Any) -> Response:
+def _parse_response(answer: Any) -> Response:
     if isinstance(answer, str):
-        return Response(_text(answer, "key"))
+        return Response(_to_text(answer, "key"))
     if not isinstance(answer, dict):
-        raise ValueError(f"an answer is {_shown(answer)}; expected text, or an object with a key")
+        raise ValueError(f"an answer is {_shorten(answer)}; expected text, or an object with a key")
     _check_keys(answer, _ANSWER_KEYS, required=_ANSWER_KEYS[:1])
     type_, score = answer.get("type", ""), answer.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)
-                              or not math.isfinite(score := _float(score))):
-        raise ValueError(f"'score' is {_shown(score)}; expected a finite number")
-    return Response(_text(answer["key"], "key"), type_ if type_ == "" else _text(type_, "type"), score)
+                              or not math.isfinite(score := _to_score(score))):
+        raise ValueError(f"'score' is {_shorten(score)}; expected a finite number")
+    return Response(_to_text(answer["key"], "key"), type_ if type_ == "" else _to_text(type_, "type"), score)
 
 
-def _float(number: float) -> float:
+def _to_score(number: float) -> float:
     try:
         return float(number) + 0.0  # -0.0 is 0.0
     except OverflowError:
         return math.inf
 
 
-def _attributes(attributes: Any) -> dict[str, str]:
+def _parse_attributes(attributes: Any) -> dict[str, str]:
     if not isinstance(attributes, dict):
-        raise ValueError(f"'attributes' is {_shown(attributes)}; expected an object of texts")
-    return {_text(name, "attributes"): _text(value, name) for name, value in attributes.items()}
+        raise ValueError(f"'attributes' is {_shorten(attributes)}; expected an object of texts")
+    return {_to_text(name, "attributes"): _to_text(value, name) for name, value in attributes.items()}
 
 
 def _check_keys(entry: Mapping[str, Any], known: tuple[str, ...], required: tuple[str, ...]) -> None:
@@ -120,9 +118,9 @@ def _check_keys(entry: Mapping[str, Any], known: tuple[str, ...], required: tupl
         raise ValueError(f"no key {lacking[0]!r}")
 
 
-def _text(value: Any, key: str) -> str:
+def _to_text(value: Any, key: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{key!r} is {_shown(value)}; expected text")
+        raise ValueError(f"{key!r} is {_shorten(value)}; expected text")
     if not value:
         raise ValueError(f"{key!r} is empty")
     if not value.isprintable():
@@ -130,7 +128,7 @@ def _text(value: Any, key: str) -> str:
     return value
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     return json.dumps(value)[:60]
 
 
@@ -158,19 +156,16 @@ class Multilabel(TableReader, NamedSetReader):
                                  "column, or there twice")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the labels of each item."""
         return [Item(row.key, found, row.attributes, row.line)
-                for row, found in self._entries(documents["gold"], self.attributes)]
+                for row, found in self._read_entries(documents["gold"], self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the labels that a system gives each item."""
-        return [Answer(row.key, found, row.line) for row, found in self._entries(document, ())]
+        return [Answer(row.key, found, row.line) for row, found in self._read_entries(document, ())]
 
     def declared_names(self) -> tuple[str, ...]:
-        """All labels, whether an item of the gold has them or not."""
         return self.labels
 
-    def _entries(self, document: Document, attributes: Sequence[str]) -> Iterator[tuple[Row, AnswerSet]]:
+    def _read_entries(self, document: Document, attributes: Sequence[str]) -> Iterator[tuple[Row, AnswerSet]]:
         responses = {label: Response(label) for label in sorted(self.labels)}
 
         def found(row: Row) -> AnswerSet:
@@ -178,13 +173,13 @@ class Multilabel(TableReader, NamedSetReader):
                         for label, cell in zip(self.labels, row.cells, strict=True)}
             return AnswerSet(tuple(response for label, response in responses.items() if is_given[label]))
 
-        return self.parsed(document, self.labels, found, attributes)
+        return self.parse_rows(document, self.labels, found, attributes)
 
     def _is_given(self, cell: Any, label: str, row: Row) -> bool:
-        number = float(cell) if isinstance(cell, bool) else as_number(cell, text=self.syntax == "delimited")
+        number = float(cell) if isinstance(cell, bool) else to_number(cell, text=self.syntax == "delimited")
         truth = {"true": 1.0, "false": 0.0}.get(cell.casefold(), number) if isinstance(cell, str) else number
         if truth not in (0, 1):
-            raise row.error(f"{label!r} is {shown(cell)}; expected 1 where the item has this label, else 0")
+            raise row.error(f"{label!r} is {shorten(cell)}; expected 1 where the item has this label, else 0")
         return truth == 1
 
 
@@ -237,12 +232,11 @@ class Candidates(AnswerSetReader):
             raise InputError(f"options 'true' and 'false' of candidates both have {both[0]!r}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read which candidates are right, and their attributes."""
         document = documents["gold"]
-        if (table := self._at_once(document)) is not None and (items := self._items(table)) is not None:
+        if (table := self._read_at_once(document)) is not None and (items := self._make_items(table)) is not None:
             return items
         items = []
-        for line, key, (flag, *attributes) in self._rows(document, (self.gold, *self.attributes)):
+        for line, key, (flag, *attributes) in self._read_rows(document, (self.gold, *self.attributes)):
             if flag not in (*self.true, *self.false):
                 document.refuse(f"{self.gold!r} is {flag!r}; expected {' or '.join(map(repr, self.true))}, or "
                                 f"{' or '.join(map(repr, self.false))} (options 'true' and 'false')", line, key)
@@ -252,19 +246,19 @@ class Candidates(AnswerSetReader):
         return items
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's scores; the option `score` must say where they are."""
+        """Read a system's scores; requires the option `score`."""
         if self.score is None:
             raise document.error("a submission of candidates needs the option 'score', the column of its scores")
-        if (table := self._at_once(document)) is not None and self.score in table.numbers:
+        if (table := self._read_at_once(document)) is not None and self.score in table.numbers:
             numbers = table.numbers[self.score]
             scores = (-numbers if self.order == "ascending" else numbers) + 0.0  # -0.0 is 0.0
             return CandidateColumns(table.rows, np.where(np.isnan(scores), np.inf, scores), key=ACCEPTED)
         answers = []
-        for line, key, (cell,) in self._rows(document, (self.score,)):
+        for line, key, (cell,) in self._read_rows(document, (self.score,)):
             if cell in self.unscored:
                 answers.append(Answer(key, AnswerSet(), line))
                 continue
-            score = as_number(cell, text=True)
+            score = to_number(cell, text=True)
             if not math.isfinite(score):
                 document.refuse(f"{self.score!r} is {cell!r}; expected a finite number, or what option 'unscored' "
                                 "names", line, key)
@@ -273,25 +267,23 @@ class Candidates(AnswerSetReader):
             answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=kept),)), line))
         return answers
 
-    def _at_once(self, document: Document) -> Table | None:
-        """All columns of a file in which nothing is wrong, for all systems in it; of others None."""
+    def _read_at_once(self, document: Document) -> Table | None:
         if not all(map(str.isprintable, self.unscored)):
             return None
-        return read_at_once(document, Layout("delimited", self.separator, (), None, self.item,
-                                             (self.gold, *self.attributes), self.unscored))
+        return read_table(document, Layout("delimited", self.separator, (), None, self.item,
+                                           (self.gold, *self.attributes), self.unscored))
 
-    def _items(self, table: Table) -> list[Item] | None:
-        """The candidates of a table that was read at once, where all have a flag that is known."""
+    def _make_items(self, table: Table) -> list[Item] | None:
+        """Make items of a table if all flags are known."""
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
         if flags is None or not gold.keys() >= set(flags):
             return None
-        return table.items(self.attributes, map(gold.__getitem__, flags))
+        return table.make_items(self.attributes, map(gold.__getitem__, flags))
 
-    def _rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
-        """Give every candidate's line, key and wanted cells."""
+    def _read_rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
         names, at = (*self.item, *wanted), list[int]()
-        for line, columns, cells in delimited_rows(
+        for line, columns, cells in read_delimited_rows(
                 document, Written(self.separator), (),
                 header=lambda cells, line: read_header(cells, names, document, line),
                 wrong=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
@@ -302,7 +294,7 @@ class Candidates(AnswerSetReader):
             if not key:
                 wrong = "a cell of the candidate's name is empty"
             elif not (key + "".join(row)).isprintable():
-                wrong = invisible(key + "".join(row))
+                wrong = describe_invisible(key + "".join(row))
             if wrong:
                 document.refuse(wrong, line, key or None)
             else:

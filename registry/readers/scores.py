@@ -19,10 +19,10 @@ from registry.errors import InputError, counted
 from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
 from registry.readers.base import Reader
-from registry.readers.parsing.delimited import FEW_CELLS, split
-from registry.readers.parsing.document import Document, invisible
+from registry.readers.parsing.delimited import FEW_CELLS, split_cells
+from registry.readers.parsing.document import Document, describe_invisible
 from registry.readers.segments import read_attributes
-from registry.readers.tables import Row, TableReader, as_number, is_unscored, numbers_of, shown
+from registry.readers.tables import Row, TableReader, is_unscored, list_numbers, shorten, to_number
 
 
 class Scores(TableReader):
@@ -45,22 +45,20 @@ class Scores(TableReader):
     gold: str | None = None
 
     def offers(self) -> tuple[str, ...]:
-        """The right numbers, where there are any."""
         return () if self.gold is None else ("gold",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with the right numbers where the option `gold` says where they are (else None)."""
+        """Read the items, with gold numbers if the option `gold` names their column."""
         columns = () if self.gold is None else (self.gold,)
-        return _items(self, documents["gold"], columns, lambda right: right[0] if right else None)
+        return _make_items(self, documents["gold"], columns, lambda right: right[0] if right else None)
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's scores."""
-        if (table := self.at_once(document)) is not None and self.score in table.numbers:
+        if (table := self.read_at_once(document)) is not None and self.score in table.numbers:
             return AnswerColumns(table.rows, table.numbers[self.score])
-        found = [(row, score) for row, score in self.parsed(
-            document, (self.score,), lambda row: self.number(row.cells[0], self.score, row))
+        found = [(row, score) for row, score in self.parse_rows(
+            document, (self.score,), lambda row: self.parse_number(row.cells[0], self.score, row))
             if score is not None]
-        return AnswerColumns(_rows(found), np.array([score for _, score in found], dtype=np.float64))
+        return AnswerColumns(_read_rows(found), np.array([score for _, score in found], dtype=np.float64))
 
 
 class Statistics(TableReader):
@@ -85,53 +83,50 @@ class Statistics(TableReader):
             raise InputError(f"options 'statistics' and 'gold' of statistics name a column twice: {', '.join(names)}")
 
     def offers(self) -> tuple[str, ...]:
-        """The columns of a submission, and those of the gold."""
         return (*self.statistics, *self.gold)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with the gold's own numbers by name."""
-        return _items(self, documents["gold"], self.gold, lambda right: dict(zip(self.gold, right, strict=True)))
+        return _make_items(self, documents["gold"], self.gold, lambda right: dict(zip(self.gold, right, strict=True)))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's numbers by name; all of an item's are there, or none."""
-        if (table := self.at_once(document)) is not None and table.numbers.keys() >= set(self.statistics):
+        """Read a system's numbers by name; an item has all of them or none."""
+        if (table := self.read_at_once(document)) is not None and table.numbers.keys() >= set(self.statistics):
             values = np.stack([table.numbers[name] for name in self.statistics], axis=1)
             absent = np.isnan(values)
             if (absent.any(axis=1) == absent.all(axis=1)).all():
                 return StatisticColumns(table.rows, values, names=self.statistics)
 
         def numbers(row: Row) -> dict[str, float]:
-            found = {name: self.number(cell, name, row)
+            found = {name: self.parse_number(cell, name, row)
                      for name, cell in zip(self.statistics, row.cells, strict=True)}
             there = {name: number for name, number in found.items() if number is not None}
             if there and len(there) < len(found):
                 raise row.error(f"{next(name for name in found if name not in there)!r} is not there, while others are")
             return there
 
-        found = [(row, there) for row, there in self.parsed(document, self.statistics, numbers) if there]
+        found = [(row, there) for row, there in self.parse_rows(document, self.statistics, numbers) if there]
         values = np.array([[there[name] for name in self.statistics] for _, there in found], dtype=np.float64)
-        return StatisticColumns(_rows(found), values.reshape(-1, len(self.statistics)), names=self.statistics)
+        return StatisticColumns(_read_rows(found), values.reshape(-1, len(self.statistics)), names=self.statistics)
 
     def content(self, value: Any) -> Any:
-        """Name and number of each."""
-        return numbers_of(value)
+        return list_numbers(value)
 
 
-def _items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
-           gold: Callable[[Sequence[float]], Any]) -> list[Item]:
-    """The items, with what `gold` makes of the right numbers in these columns; at once where all have them."""
-    table = reader.at_once(document)
+def _make_items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
+                gold: Callable[[Sequence[float]], Any]) -> list[Item]:
+    """Make items with gold values made of these columns; reads the table at once if it can."""
+    table = reader.read_at_once(document)
     if table is not None and not any(np.isnan(table.numbers.get(name, math.nan)).any() for name in columns):
         numbers = [table.numbers[name].tolist() for name in columns]
         rows: Iterable[Sequence[float]] = zip(*numbers, strict=True) if columns else itertools.repeat(())
-        if (items := table.items(reader.attributes, map(gold, rows))) is not None:
+        if (items := table.make_items(reader.attributes, map(gold, rows))) is not None:
             return items
-    return [Item(row.key, right, row.attributes, row.line) for row, right in reader.parsed(
-        document, columns, lambda row: gold([reader.required(cell, name, row) for name, cell in zip(
+    return [Item(row.key, right, row.attributes, row.line) for row, right in reader.parse_rows(
+        document, columns, lambda row: gold([reader.require_number(cell, name, row) for name, cell in zip(
             columns, row.cells, strict=True)]), reader.attributes)]
 
 
-def _rows(found: Sequence[tuple[Row, Any]]) -> Rows:
+def _read_rows(found: Sequence[tuple[Row, Any]]) -> Rows:
     return Rows(tuple(row.key for row, _ in found), [row.line for row, _ in found])
 
 
@@ -161,29 +156,27 @@ class Judged(TableReader):
     probability: str = "probability"
 
     def offers(self) -> tuple[str, ...]:
-        """Nothing that metrics ask for by name."""
         return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with the probability of each where they were not all alike (else None)."""
+        """Read the items with their sampling probabilities, or None if all are equal."""
         wanted = (self.probability,) if self.drawn == "probability" else ()
 
         def probability(row: Row) -> float | None:
             if not wanted:
                 return None
-            found = self.required(row.cells[0], self.probability, row)
+            found = self.require_number(row.cells[0], self.probability, row)
             if not LEAST_PROBABILITY <= found <= 1:
                 raise row.error(f"{self.probability!r} is {found:g}; expected a probability from {LEAST_PROBABILITY:g} "
                                 "to 1: leave out items that nobody could have looked at")
             return found
 
         return [Item(row.key, found, row.attributes, row.line)
-                for row, found in self.parsed(documents["gold"], wanted, probability, self.attributes)]
+                for row, found in self.parse_rows(documents["gold"], wanted, probability, self.attributes)]
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's scores: the judge's, and people's where there is one."""
         def scores(row: Row) -> dict[str, float]:
-            judge, human = (self.number(cell, column, row)
+            judge, human = (self.parse_number(cell, column, row)
                             for cell, column in zip(row.cells, (self.judge, self.human), strict=True))
             if judge is None and human is not None:
                 raise row.error(f"{self.judge!r} is not there, while {self.human!r} is: the judge has to score every "
@@ -191,11 +184,10 @@ class Judged(TableReader):
             return {name: score for name, score in (("judge", judge), ("human", human)) if score is not None}
 
         return [Answer(row.key, found, row.line)
-                for row, found in self.parsed(document, (self.judge, self.human), scores) if found]
+                for row, found in self.parse_rows(document, (self.judge, self.human), scores) if found]
 
     def content(self, value: Any) -> Any:
-        """Name and number of each score; the gold's probability."""
-        return numbers_of(value) if isinstance(value, Mapping) else value
+        return list_numbers(value) if isinstance(value, Mapping) else value
 
 
 _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
@@ -224,7 +216,7 @@ class LogProbabilities(TableReader):
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with the number of characters of their texts where the option `text` says where they are."""
+        """Read the items, with numbers of characters if the option `text` names a column."""
         column = self.text
 
         def characters(row: Row) -> int | None:
@@ -235,25 +227,26 @@ class LogProbabilities(TableReader):
                 raise row.error(f"{column!r} is not a text")
             return len(text)
 
-        return [Item(row.key, n, row.attributes, row.line) for row, n in self.parsed(
+        return [Item(row.key, n, row.attributes, row.line) for row, n in self.parse_rows(
             documents["gold"], () if column is None else (column,), characters, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read (sum, number) of every item's log-probabilities."""
         return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
-                for row, values in self.parsed(document, (self.logprobs,), self._values) if values is not None]
+                for row, values in self.parse_rows(document, (self.logprobs,), self._parse_values)
+                if values is not None]
 
-    def _values(self, row: Row) -> list[float] | None:
+    def _parse_values(self, row: Row) -> list[float] | None:
         (cell,) = row.cells
         if is_unscored(cell, self.unscored):
             return None
         given = cell.split() if self.syntax == "delimited" else cell
         if not isinstance(given, list) or not given:
             raise row.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
-        values = [as_number(one, text=self.syntax == "delimited") for one in given]
+        values = [to_number(one, text=self.syntax == "delimited") for one in given]
         for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
             if not -LARGEST_OTHER < value <= 0:
-                raise row.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, "
+                raise row.error(f"the log-probability of token {n} is {shorten(one)}; expected a number of at most 0, "
                                 "above -2^42 (leave out tokens that the model gives none)")
         return values
 
@@ -307,15 +300,13 @@ class Mtme(Reader):
 
     @property
     def ignores_others(self) -> bool:
-        """Metrics score what nobody judged."""
         return True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read what was judged, with the attributes of its segments."""
         document = documents["gold"]
         if other := documents.keys() - {"gold", "attributes"}:
             raise documents[min(other)].error("scores have neither references nor a source; leave both out")
-        scores = list(self._scores(document))
+        scores = list(self._read_scores(document))
         if all(score.value is None for score in scores):
             document.report_empty("score")
         of_segments: dict[str, dict[str, str]] = {}
@@ -331,14 +322,14 @@ class Mtme(Reader):
 
     def parse_answers(self, document: Document) -> list[Answer]:
         return [Answer(" ".join(score.of), score.value, score.line)
-                for score in self._scores(document) if score.value is not None]
+                for score in self._read_scores(document) if score.value is not None]
 
-    def _scores(self, document: Document) -> Iterator[Score]:
-        """Read every line, with the segments or documents counted; all systems must have as many."""
+    def _read_scores(self, document: Document) -> Iterator[Score]:
+        """Yield every line with counted segments or documents; all systems must have equally many."""
         numbered = self.level in ("seg", "doc")
         counts: Counter[str] = Counter()
         last, system = {}, ""
-        for line, names, value in self._lines(document):
+        for line, names, value in self._read_lines(document):
             if numbered:
                 if names[-1] != system and names[-1] in counts:
                     document.refuse(f"the scores of system {names[-1]!r} do not stand together; mend the order of the "
@@ -355,23 +346,23 @@ class Mtme(Reader):
                 document.refuse(f"{counted(n, 'score')} of system {system!r}, and not {expected}, {where}: which ones "
                                 "are lacking or too many cannot be told", last[system])
 
-    def _lines(self, document: Document) -> Iterator[tuple[int, tuple[str, ...], float | None]]:
+    def _read_lines(self, document: Document) -> Iterator[tuple[int, tuple[str, ...], float | None]]:
         of = ("DOMAIN", "SYSTEM") if self.level == "domain" else ("SYSTEM",)
         none = True
         for number, line in document.lines():
-            cells = split(line, "whitespace", FEW_CELLS)
+            cells = split_cells(line, "whitespace", FEW_CELLS)
             if not cells:
                 continue
             none = False
             *names, score = cells
-            value = None if score == _NO_SCORE else as_number(score, text=True)
+            value = None if score == _NO_SCORE else to_number(score, text=True)
             wrong = ""
             if len(names) != len(of):
                 wrong = f"{counted(len(cells), 'column')} where {len(of) + 1} are expected ({' '.join(of)} SCORE)"
             elif value is not None and not math.isfinite(value):
                 wrong = f"the score is {score[:40]!r}; expected a finite number, or None where there is none"
             elif not line.replace("\t", "").isprintable():
-                wrong = invisible(line.replace("\t", ""))
+                wrong = describe_invisible(line.replace("\t", ""))
             if wrong:
                 document.refuse(wrong, number)
             elif names[-1] not in self.exclude:

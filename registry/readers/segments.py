@@ -1,7 +1,7 @@
 """Texts as answers: one segment per line, n-best lists, and columns of tables, with one or several references.
 
-Texts without names must be in the gold's order. `misplaced` checks that each text resembles its own reference, or its
-own source, most.
+Texts without names must be in the gold's order. `find_misplaced` checks that each text resembles its own reference, or
+its own source, most.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.parsing.document import ONE_ROW, Document
-from registry.readers.tables import Row, TableReader, as_number, as_text, shown
+from registry.readers.tables import Row, TableReader, shorten, to_number, to_text
 
 BLOCK = 25  # segments that are judged together; twice as many where only the source is there to judge by
 OTHERS = (1, -1, 7, 13)  # distances of the other references that a segment's own one competes with
@@ -26,15 +26,15 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
            -1: ", most the one before, as if a line had been added above"}
 
 
-def misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-    """Say at which line and why a system's texts, whose keys are numbers from 1, do not seem to be in the gold's order.
+def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
+    """Return a line and a reason if a system's texts, numbered from 1, are not in the gold's order.
 
     None where they are, or nothing tells: where few texts do, or there is no reference and no source.
     """
     by_source = "gold" not in items[0].gold
     if by_source and "source" not in items[0].gold:
         return None
-    nearest = _nearest(items, answers, by_source=by_source)
+    nearest = _find_nearest(items, answers, by_source=by_source)
     size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # of the shuffled, about a fifth is at home
     if len(nearest) < size:
         return None
@@ -53,23 +53,23 @@ def misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, st
                   f"their own {own} more than those of others{why}; mend the file, or set check_order = false")
 
 
-def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and how far away the text is that it resembles most.
+def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
+    """Return line and distance of the most similar text for each answer that is long enough.
 
     A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
     corpora") and in what is not translated: names, numbers, punctuation.
     """
     texts = [item.gold["source" if by_source else "gold"] for item in items]
-    grams = [_trigrams(text) for text in texts]
+    grams = [_make_trigrams(text) for text in texts]
     ratio = sum(len(answer.value) for answer in answers) / sum(len(texts[int(answer.key) - 1]) for answer in answers)
 
     def likeness(mine: frozenset[str], length: float, other: int) -> float:
-        overlap = _overlap(mine, grams[other])
+        overlap = _compute_dice(mine, grams[other])
         return 4 * overlap - abs(length - math.log(ratio * len(texts[other]) + 1)) if by_source else overlap
 
     found = []
     for answer in answers:
-        at, mine, length = int(answer.key) - 1, _trigrams(answer.value), math.log(len(answer.value) + 1)
+        at, mine, length = int(answer.key) - 1, _make_trigrams(answer.value), math.log(len(answer.value) + 1)
         rivals = {distance: other for distance in OTHERS if grams[other := (at + distance) % len(grams)] != grams[at]}
         if rivals and len(grams[at]) > 8:  # very short segments resemble anything
             alike = {distance: likeness(mine, length, other) for distance, other in rivals.items()}
@@ -78,13 +78,12 @@ def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: boo
     return found
 
 
-def _trigrams(text: str) -> frozenset[str]:
+def _make_trigrams(text: str) -> frozenset[str]:
     folded = text[:_COMPARED].casefold()
     return frozenset(folded[n:n + 3] for n in range(len(folded) - 2))
 
 
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    """The Dice coefficient."""
+def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
     return 2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
 
 
@@ -111,7 +110,6 @@ class Lines(SegmentReader):
     check_order: bool = True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the references, which must have equally many lines, and the attributes."""
         references = {role.removeprefix("reference:"): document for role, document in documents.items()
                       if role != "attributes"}
         texts = {name: [line for _, line in document.lines()] for name, document in references.items()}
@@ -132,14 +130,13 @@ class Lines(SegmentReader):
         return [Answer(str(number - self.skip), line, number) for number, line in document.lines() if line.strip()]
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-        """Say where and why the file does not seem to go with the gold: its length, or the order of its lines."""
         if not answers:
             return 1, "no segment in this file: all lines are blank"
         last = int(answers[-1].key)
         if last > len(items):
             return answers[-1].line, (f"{counted(last, 'line')} where the gold has {len(items)}; a line was added, or "
                           "a line end stands within one")
-        return misplaced(items, answers) if self.check_order else None
+        return find_misplaced(items, answers) if self.check_order else None
 
 
 def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:
@@ -178,15 +175,14 @@ class NBest(SegmentReader):
     pick: Literal["first", "score"] = "first"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """An n-best list is no gold."""
         raise documents["gold"].error('an n-best list holds no references; take format = "lines" for the gold, and '
                                       '"nbest" for submissions')
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the picked candidates; those of one segment stand together."""
+        """Read the selected candidates; candidates of one segment are consecutive."""
         picked: dict[str, tuple[float, Answer]] = {}
         before = None
-        for line, key, text, score in self._candidates(document):
+        for line, key, text, score in self._read_candidates(document):
             if key in picked and key != before:
                 document.refuse("its candidates do not stand together", line, key)
             if key not in picked or (self.pick == "score" and score > picked[key][0]):
@@ -196,25 +192,24 @@ class NBest(SegmentReader):
             document.report_empty("candidate")
         return [answer for _, answer in picked.values() if answer.value]
 
-    def _candidates(self, document: Document) -> Iterator[tuple[int, str, str, float]]:
+    def _read_candidates(self, document: Document) -> Iterator[tuple[int, str, str, float]]:
         for number, line in document.lines():
             if not line.strip():
                 continue
             cells = [cell.strip() for cell in line.split(_SEPARATOR, 5)]
-            if wrong := self._wrong(cells):
+            if wrong := self._find_fault(cells):
                 document.refuse(wrong, number)
                 continue
-            score = as_number(cells[3], text=True) if self.pick == "score" else 0.0
+            score = to_number(cells[3], text=True) if self.pick == "score" else 0.0
             yield number, str(int(cells[0]) - self.first_id + 1), cells[1], score
 
-    def _wrong(self, cells: list[str]) -> str:
-        """Say what is wrong with a line, if anything is."""
+    def _find_fault(self, cells: list[str]) -> str:
         if not 2 <= len(cells) <= 5:  # a fifth one holds alignments
             return "expected `id ||| text ||| features ||| score`"
         if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
             return (f"{cells[0][:40]!r} is no id of a segment; expected a whole number from {self.first_id} (option "
                     "'first_id')")
-        if self.pick == "score" and (len(cells) < 4 or math.isnan(as_number(cells[3], text=True))):
+        if self.pick == "score" and (len(cells) < 4 or math.isnan(to_number(cells[3], text=True))):
             return 'the candidate has no score, which pick = "score" needs'
         return ""
 
@@ -253,39 +248,35 @@ class Texts(TableReader, SegmentReader):
         return self.references
 
     def offers(self) -> tuple[str, ...]:
-        """The text of the gold, and the further references."""
         return ("gold", *self.references)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the references of each item, and its source."""
         document, names = documents["gold"], ("gold", *self.references, *("source",) * (self.source is not None))
         columns = (self.text, *self.references, *(() if self.source is None else (self.source,)))
 
         def gold(row: Row) -> dict[str, str]:
-            return {name: _required(cell, column, row) if name == "source" else _text(cell, column, row)
+            return {name: _require_text(cell, column, row) if name == "source" else _to_text(cell, column, row)
                     for name, column, cell in zip(names, columns, row.cells, strict=True)}
 
         items = [Item(row.key, found, row.attributes, row.line)
-                 for row, found in self.parsed(document, columns, gold, self.attributes)]
+                 for row, found in self.parse_rows(document, columns, gold, self.attributes)]
         for name, column in zip(names, columns, strict=True):
             self._check_quotes(column, [(item.gold[name], item) for item in items], document)
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the texts of a system."""
-        answers = [Answer(row.key, text, row.line) for row, text in self.parsed(
-            document, (self.text,), lambda row: _text(row.cells[0], self.text, row)) if text.strip()]
+        answers = [Answer(row.key, text, row.line) for row, text in self.parse_rows(
+            document, (self.text,), lambda row: _to_text(row.cells[0], self.text, row)) if text.strip()]
         self._check_quotes(self.text, [(answer.value, answer) for answer in answers], document)
         return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-        """Say where numbered rows do not seem to be in the gold's order."""
         if self.item or not self.check_order or not answers or int(answers[-1].key) > len(items):
             return None
-        return misplaced(items, answers)
+        return find_misplaced(items, answers)
 
     def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
-        """See that no texts between tabs or blanks stand in quotes as CSV has them: they would count as words.
+        """Refuse tab- or blank-separated texts in CSV quotes: the quotes would count as words.
 
         Raises:
             InputError: One has its own quotes doubled within others, or all stand in quotes.
@@ -303,14 +294,12 @@ class Texts(TableReader, SegmentReader):
 
 
 def _has_doubled_quotes(text: str) -> bool:
-    """Whether a text has double quotes, all of them in pairs."""
     return '""' in text and '"' not in text.replace('""', "")
 
 
-def _text(cell: Any, column: str, row: Row) -> str:
-    """A cell as text; of null it is empty."""
-    if (text := "" if cell is None else as_text(cell)) is None:
-        raise row.error(f"{column!r} is {shown(cell)}; expected a text" + (
+def _to_text(cell: Any, column: str, row: Row) -> str:
+    if (text := "" if cell is None else to_text(cell)) is None:
+        raise row.error(f"{column!r} is {shorten(cell)}; expected a text" + (
             f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""))
     try:
         text.encode()
@@ -320,7 +309,7 @@ def _text(cell: Any, column: str, row: Row) -> str:
     return text
 
 
-def _required(cell: Any, column: str, row: Row) -> str:
-    if not (text := _text(cell, column, row)).strip():
+def _require_text(cell: Any, column: str, row: Row) -> str:
+    if not (text := _to_text(cell, column, row)).strip():
         raise row.error(f"{column!r} is blank; an item needs its source")
     return text

@@ -11,8 +11,8 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.base import SpanReader
 from registry.readers.parsing.document import MANY_ROWS, Document
-from registry.readers.parsing.json_values import ABSENT, at_path, no_column
-from registry.readers.tables import Row, TableReader, as_number, as_text, is_unscored, shown
+from registry.readers.parsing.json_values import ABSENT, describe_missing, get_value
+from registry.readers.tables import Row, TableReader, is_unscored, shorten, to_number, to_text
 from registry.values import TERSE
 
 _POSITION = re.compile(r"[0-9]{1,9}")
@@ -59,13 +59,13 @@ class Spans(TableReader, SpanReader):
                              "'syntax'")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold spans of all items that have a row; an item's rows agree in its attributes."""
+        """Read the gold spans; rows of one item have the same attributes."""
         return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
-                for key, entry in replace(self, score=None)._entries(documents["gold"])]
+                for key, entry in replace(self, score=None)._read_entries(documents["gold"])]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
-                for key, entry in replace(self, attributes=())._entries(document)]
+                for key, entry in replace(self, attributes=())._read_entries(document)]
 
     def content(self, value: Any) -> Any:
         return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
@@ -74,20 +74,18 @@ class Spans(TableReader, SpanReader):
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
-        """Spans must lie within the tokens, where the gold (of another reader) has them."""
         beyond = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
         if not beyond:
             return None
-        return f"span {self._written(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
+        return f"span {self._format_span(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
 
-    def _entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
-        """Gather the rows of every item."""
+    def _read_entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
         wanted = [column for column in (self.start, self.end, self.type, self.score) if column]
         found: dict[str, _Entry] = {}
-        for row, span in self._listed(document, wanted) if self.spans else self.parsed(
-                document, wanted, self._span, self.attributes):
+        for row, span in self._read_lists(document, wanted) if self.spans else self.parse_rows(
+                document, wanted, self._parse_span, self.attributes):
             entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
-            if wrong := self._clash(entry, row, span):
+            if wrong := self._find_clash(entry, row, span):
                 document.refuse(wrong, row.line, row.key)
             elif span is None:
                 entry.bare = row.line
@@ -98,10 +96,10 @@ class Spans(TableReader, SpanReader):
                 self._check_overlaps(key, entry, document)
             yield key, entry
 
-    def _listed(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
-        """Give the spans of every item's list with its row, and None for a list without one."""
+    def _read_lists(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
+        """Yield the spans of every item's list with its row, and None for an empty list."""
         first: dict[str, int] = {}
-        for row in self.rows(document, [str(self.spans)], self.attributes):
+        for row in self.read_rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
             if row.key in first:
                 document.refuse(f"stands twice, first in line {first[row.key]}; an item has one list of spans",
@@ -109,40 +107,39 @@ class Spans(TableReader, SpanReader):
                 continue
             first[row.key] = row.line
             if not isinstance(spans, list):
-                document.refuse(f"{self.spans!r} is {shown(spans)}; expected a list of spans", row.line, row.key)
+                document.refuse(f"{self.spans!r} is {shorten(spans)}; expected a list of spans", row.line, row.key)
                 continue
             if not spans:
                 yield row, None
             for of_list in spans:
                 try:
-                    span = self._span_of_list(of_list, wanted, row)
+                    span = self._parse_listed_span(of_list, wanted, row)
                 except InputError as error:
                     document.report(error)
                 else:
                     yield row, span
 
-    def _span_of_list(self, of_list: Any, wanted: Sequence[str], row: Row) -> Span:
-        """Read a span that stands in a list: an object, or a list of its parts."""
-        cells = [at_path(of_list, name) for name in wanted]
+    def _parse_listed_span(self, of_list: Any, wanted: Sequence[str], row: Row) -> Span:
+        cells = [get_value(of_list, name) for name in wanted]
         if ABSENT in cells:
             name = wanted[cells.index(ABSENT)]
-            why = (no_column(row.document, of_list, name) if isinstance(of_list, Mapping)
+            why = (describe_missing(row.document, of_list, name) if isinstance(of_list, Mapping)
                    else f"it has no place {name!r}")
-            raise row.error(f"a span is {shown(of_list)}: {why}")
-        span = self._span(row._replace(cells=cells))
+            raise row.error(f"a span is {shorten(of_list)}: {why}")
+        span = self._parse_span(row._replace(cells=cells))
         if span is None:
-            raise row.error(f"a span is {shown(of_list)}, without start and end; an item without spans has the empty "
+            raise row.error(f"a span is {shorten(of_list)}, without start and end; an item without spans has the empty "
                             "list")
         return span
 
-    def _clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
-        """Say why a row does not go with the earlier ones of its item."""
+    def _find_clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
+        """Return the reason if a row contradicts earlier rows of its item."""
         for name, value in row.attributes.items():
             if value != entry.attributes[name]:
                 return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
         if span in entry.spans:
             of_type = f" of type {span.type!r}" if span.type else ""
-            return f"span {self._written(span)}{of_type} stands twice, first in line {entry.spans[span]}; keep one"
+            return f"span {self._format_span(span)}{of_type} stands twice, first in line {entry.spans[span]}; keep one"
         if entry.bare:
             return f"line {entry.bare} says that this item has no span; remove one of both"
         if span is None and entry.spans:
@@ -156,45 +153,44 @@ class Spans(TableReader, SpanReader):
             if furthest is not None and span.start < furthest.end:
                 first, second = sorted((furthest, span), key=entry.spans.__getitem__)
                 document.refuse(
-                    f"span {self._written(second)} overlaps {self._written(first)} in line {entry.spans[first]}; mend "
-                    'the file, or let the manifest say overlaps = "allow"', entry.spans[second], key)
+                    f"span {self._format_span(second)} overlaps {self._format_span(first)} in line "
+                    f"{entry.spans[first]}; mend the file, or let the manifest say overlaps = \"allow\"",
+                    entry.spans[second], key)
             if furthest is None or span.end > furthest.end:
                 furthest = span
 
-    def _span(self, row: Row) -> Span | None:
-        """Read a row's span; None if it says that there is none."""
+    def _parse_span(self, row: Row) -> Span | None:
         if all(is_unscored(cell, self.unscored) for cell in row.cells):
             return None
         start, end, *rest = row.cells
-        first, last = (self._position(cell, column, row) for cell, column in ((start, self.start), (end, self.end)))
+        first, last = (self._parse_position(cell, column, row)
+                       for cell, column in ((start, self.start), (end, self.end)))
         length = last - first + self.inclusive
         if length <= 0:
             why = ("is empty; its end is the position after its last one, or else declare inclusive = true"
                    if first == last else "ends before it starts")
-            raise row.error(f"the span from {shown(start)} to {shown(end)} {why}")
-        type_ = as_text(rest[0]) if self.type else ""
+            raise row.error(f"the span from {shorten(start)} to {shorten(end)} {why}")
+        type_ = to_text(rest[0]) if self.type else ""
         if self.type and not type_:
-            raise row.error(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where the "
+            raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text, or no start and end either where the "
                             "item has no span")
         if type_ is None or not type_.isprintable():
             raise row.error(f"{self.type!r} has a control or invisible character")
-        value = None if self.score is None else self.number(rest[-1], self.score, row)
+        value = None if self.score is None else self.parse_number(rest[-1], self.score, row)
         return Span(first, first + length, type_, value)
 
-    def _position(self, cell: Any, column: str, row: Row) -> int:
-        """Read a position, counted from 0."""
+    def _parse_position(self, cell: Any, column: str, row: Row) -> int:
         if self.syntax == "delimited":
             value = int(cell) if _POSITION.fullmatch(cell) else -1
         else:
-            number = as_number(cell, text=False)
+            number = to_number(cell, text=False)
             value = int(number) if 0 <= number < _TOO_FAR and number.is_integer() else -1
         if value < self.offset:
-            raise row.error(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to "
+            raise row.error(f"{column!r} is {shorten(cell)}; expected a whole number from {self.offset} to "
                             f"{_TOO_FAR - 1}")
         return value - self.offset
 
-    def _written(self, span: Span) -> str:
-        """A span as its file has it."""
+    def _format_span(self, span: Span) -> str:
         return f"{span.start + self.offset}-{span.end + self.offset - self.inclusive}"
 
 

@@ -18,16 +18,24 @@ from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
-from registry.readers.parsing.document import ONE_ROW, Document, invisible
-from registry.readers.parsing.fast_tables import NUMBER, Layout, Syntax, Table, numbers_in, parquet_rows, read_at_once
+from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
+from registry.readers.parsing.fast_tables import (
+    NUMBER,
+    Layout,
+    Syntax,
+    Table,
+    parse_unscored,
+    read_parquet_rows,
+    read_table,
+)
 from registry.readers.parsing.json_values import (
     ABSENT,
-    at_path,
-    column_at_path,
-    json_columns,
-    json_entries,
-    json_rows,
-    no_column,
+    describe_missing,
+    get_column,
+    get_value,
+    parse_columns,
+    read_json_entries,
+    read_json_rows,
 )
 
 _TRUTHS = {"true": True, "false": False}  # as text has them
@@ -81,45 +89,45 @@ class TableReader(Reader):
     comment: str | None = None
     unscored: tuple[str, ...] = ("",)
 
-    def at_once(self, document: Document) -> Table | None:
-        """Read all columns of a file in which nothing is wrong, for all systems in it; of others give None."""
-        return read_at_once(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
-                                             self.attributes, self.unscored))
+    def read_at_once(self, document: Document) -> Table | None:
+        """Read all columns of a valid file once for all its systems; None for other files."""
+        return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
+                                           self.attributes, self.unscored))
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """The columns that objects may lack."""
+        """Columns that objects may lack."""
         return ()
 
-    def rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
-        """Give every row with its `wanted` cells: text, or what JSON and Parquet say; attributes are text.
+    def read_rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
+        """Yield every row with its `wanted` cells: text, or values of JSON and Parquet; attributes are text.
 
         Raises:
             InputError: The file is no such table, a column is not there, or a key or attribute is empty.
         """
-        read = self._delimited if self.syntax == "delimited" else self._objects
+        read = self._read_delimited if self.syntax == "delimited" else self._read_objects
         names = (*self.item, *attributes, *wanted)
         of_key, of_attributes = len(self.item), len(self.item) + len(attributes)
         n = 0
         for n, (line, cells) in enumerate(read(document, names), 1):
-            texts = [as_text(cell) for cell in cells[:of_attributes]]
+            texts = [to_text(cell) for cell in cells[:of_attributes]]
             known = [text for text in texts if text is not None]
             key = " ".join(known[:of_key]) if of_key else str(n)
             if None in texts or "" in texts[:of_key]:
                 at = next(m for m, text in enumerate(texts) if text is None or (m < of_key and not text))
-                document.refuse(f"{names[at]!r} is {shown(cells[at])}; expected text or a whole number", line)
+                document.refuse(f"{names[at]!r} is {shorten(cells[at])}; expected text or a whole number", line)
             elif not (together := "".join(known)).isprintable():
-                document.refuse(invisible(together), line, key)
+                document.refuse(describe_invisible(together), line, key)
             else:
                 of_item = dict(zip(attributes, known[of_key:], strict=True))
                 yield Row(document, line, key, cells[of_attributes:], of_item)
         if not n:
             document.report_empty("item")
 
-    def parsed(self, document: Document, wanted: Sequence[str], parse: Callable[[Row], T],
-               attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
-        """Give every row with what `parse` makes of it; an InputError that it raises is one of the file."""
-        for row in self.rows(document, wanted, attributes):
+    def parse_rows(self, document: Document, wanted: Sequence[str], parse: Callable[[Row], T],
+                   attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
+        """Yield every row with the result of `parse`; errors that `parse` raises are reported."""
+        for row in self.read_rows(document, wanted, attributes):
             try:
                 value = parse(row)
             except InputError as error:
@@ -127,8 +135,8 @@ class TableReader(Reader):
             else:
                 yield row, value
 
-    def number(self, cell: Any, column: str, row: Row) -> float | None:
-        """Read a cell as a number, or as one that is not there (None); true and false are 1 and 0 where all are such.
+    def parse_number(self, cell: Any, column: str, row: Row) -> float | None:
+        """Parse a cell as a number, or None if absent; true and false are 1 and 0 if all cells are such.
 
         Raises:
             InputError: It is neither.
@@ -139,58 +147,75 @@ class TableReader(Reader):
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
         if (is_truth := isinstance(cell, bool)) != row.document.made.setdefault(("truth", column), is_truth):
             others = "numbers" if is_truth else "true or false"
-            raise row.error(f"{column!r} is {shown(cell)} where others before are {others}; write all as numbers, 1 "
+            raise row.error(f"{column!r} is {shorten(cell)} where others before are {others}; write all as numbers, 1 "
                             "and 0 for true and false")
-        value = float(cell) if is_truth else as_number(cell, text=self.syntax == "delimited")
+        value = float(cell) if is_truth else to_number(cell, text=self.syntax == "delimited")
         if not math.isfinite(value):
             quoted = isinstance(cell, str) and self.syntax != "delimited" and _NUMBER.fullmatch(cell) is not None
-            raise row.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names"
+            raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number, or what option 'unscored' names"
                             f"{'; write numbers without quotes' * quoted}")
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
-            raise row.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^42: "
+            raise row.error(f"{column!r} is {shorten(cell)}; whole numbers are kept below 2^52, others below 2^42: "
                             "divide all by the same number")
         return value
 
-    def required(self, cell: Any, column: str, row: Row) -> float:
-        """Read a cell of the gold, which must be a number."""
-        if (value := self.number(cell, column, row)) is None:
-            raise row.error(f"{column!r} is {shown(cell)}; expected a finite number")
+    def require_number(self, cell: Any, column: str, row: Row) -> float:
+        if (value := self.parse_number(cell, column, row)) is None:
+            raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number")
         return value
 
-    def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    def _read_delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         for name in names if self.columns else ():
             if name not in self.columns:
                 raise InputError(f"option 'columns' of {self.name} has no column {name!r}; "
                                  f"{suggest(name, self.columns)}")
         at: list[int] = []
-        for number, columns, cells in delimited_rows(
+        for number, columns, cells in read_delimited_rows(
                 document, Written(self.separator, self.comment), self.columns,
                 header=lambda cells, line: read_header(cells, names, document, line),
-                wrong=lambda cells, columns: f"{columns_expected(cells, columns)} (separator {self.separator})"):
+                wrong=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
             at = at or [columns.index(name) for name in names]
             yield number, [cells[n] for n in at]
 
-    def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
+    def _read_objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
         value = (*names, "", "")[1] if len(names) <= 2 else None
-        for number, entry in (parquet_rows(document, names) if self.syntax == "parquet" else  # held by the loop alone
-                              json_entries(document, of_item, value) if self.syntax == "json" else
-                              json_rows(document, Written(self.separator, self.comment))):
-            cells = [at_path(entry, name) for name in names]
+        for number, entry in read_objects(document, self.syntax, Written(self.separator, self.comment), of_item,
+                                          value, names):
+            cells = [get_value(entry, name) for name in names]
             if self.optional:
                 cells = [None if cell is ABSENT and name in self.optional else cell
                          for name, cell in zip(names, cells, strict=True)]
             if ABSENT in cells:
-                document.refuse(no_column(document, entry, names[cells.index(ABSENT)]), number)
+                document.refuse(describe_missing(document, entry, names[cells.index(ABSENT)]), number)
             else:
                 yield number, cells
 
 
-def delimited_rows(
+def read_objects(document: Document, syntax: Syntax, written: Written, item: str | None, value: str | None,
+                 names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield rows of JSON or Parquet as objects, each with its line or number.
+
+    Args:
+        document: The file.
+        syntax: `jsonl`, `json` or `parquet`.
+        written: Says what lines of JSON Lines are blank or comments.
+        item: The column of the items' keys in a JSON object of items.
+        value: The column of its values that are no objects.
+        names: The columns of Parquet; None: all.
+    """
+    if syntax == "parquet":
+        return read_parquet_rows(document, names)
+    if syntax == "json":
+        return read_json_entries(document, item, value)
+    return read_json_rows(document, written)
+
+
+def read_delimited_rows(
     document: Document, written: Written, columns: Sequence[str], *,
     header: Callable[[list[str], int], tuple[str, ...]], wrong: Callable[[list[str], Sequence[str]], str],
 ) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Give the line, the columns' names and the cells of every row that has as many cells as there are columns.
+    """Yield line, column names and cells of every row with as many cells as columns.
 
     Those of a blank row are all empty. Where no `columns` are given, `header` reads their names off the first line;
     `wrong` says what is wrong with a row.
@@ -206,13 +231,13 @@ def delimited_rows(
             document.refuse(wrong(cells, columns), number)
 
 
-def columns_expected(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Say how many cells a row has, and how many it should have."""
+def describe_width(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """Describe how many cells a row has and should have."""
     return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
 
 
-def as_number(cell: Any, *, text: bool) -> float:
-    """Read a cell as a number, -0.0 as 0.0; nan where it is none. `text` says whether numbers are written as text."""
+def to_number(cell: Any, *, text: bool) -> float:
+    """Convert a cell to a number, -0.0 to 0.0, anything else to nan; `text` says if numbers are written as text."""
     if text and isinstance(cell, str):
         return float(cell) + 0.0 if _NUMBER.fullmatch(cell) else math.nan
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
@@ -224,29 +249,29 @@ def as_number(cell: Any, *, text: bool) -> float:
 
 
 def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
-    """Whether a cell says that there is no number."""
+    """True if a cell marks an absent number."""
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
-    return unscored != ("",) and as_number(cell, text=False) in numbers_in(unscored)
+    return unscored != ("",) and to_number(cell, text=False) in parse_unscored(unscored)
 
 
-def as_text(cell: Any) -> str | None:
-    """Read a cell as text, which whole numbers, truth values and UUIDs can be; None if it is neither."""
+def to_text(cell: Any) -> str | None:
+    """Convert text, whole numbers, truth values and UUIDs to text; None for others."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int | UUID) else None
 
 
-def text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
-    """The columns of rows of JSON Lines that are text, the `wanted` ones `alone` or with all others.
+def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
+    """Return the text columns of JSON Lines: the `wanted` ones `alone`, or with all others.
 
     None where one of them has text in some rows only, or a wanted one is not there.
     """
-    plain = json_columns(block) or {}
-    plain |= {name: cells for name in wanted if (cells := column_at_path(plain, name)) is not None}
+    plain = parse_columns(block) or {}
+    plain |= {name: cells for name in wanted if (cells := get_column(plain, name)) is not None}
     found = {}
     for name, cells in plain.items():
-        texts = [text for cell in cells if (text := as_text(cell)) is not None] if name in wanted or not alone else []
+        texts = [text for cell in cells if (text := to_text(cell)) is not None] if name in wanted or not alone else []
         if texts and len(texts) < len(cells):
             return None
         if texts:
@@ -254,8 +279,8 @@ def text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str,
     return found if set(wanted) <= found.keys() else None
 
 
-def shown(cell: Any) -> str:
-    """A cell as errors show it."""
+def shorten(cell: Any) -> str:
+    """Return a cell as messages quote it."""
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""
@@ -266,6 +291,6 @@ def shown(cell: Any) -> str:
     return text[:_SHOWN]
 
 
-def numbers_of(mapping: Mapping[str, float]) -> list[list[Any]]:
-    """Named numbers as plain JSON, in the order of their names."""
+def list_numbers(mapping: Mapping[str, float]) -> list[list[Any]]:
+    """Return named numbers as plain JSON, sorted by name."""
     return [[name, mapping[name]] for name in sorted(mapping)]

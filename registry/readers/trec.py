@@ -26,10 +26,10 @@ from typing import Any, Generic, Literal, TypeVar
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
-from registry.readers.parsing.delimited import FEW_CELLS, even_columns, split
+from registry.readers.parsing.delimited import FEW_CELLS, split_cells, split_columns
 from registry.readers.parsing.document import Document, Problems
-from registry.readers.parsing.json_values import json_members
-from registry.readers.tables import as_number, shown
+from registry.readers.parsing.json_values import read_json_members
+from registry.readers.tables import shorten, to_number
 from registry.values import TERSE
 
 HIGHEST = 1000  # a relevance; trec_eval counts how many documents there are of each
@@ -79,24 +79,21 @@ class Trec(Reader):
         return self.other_queries == "ignore"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the judged documents of every query, each with its relevance."""
         return [Item(query, judged, {}, line) for query, (line, judged) in
-                self._by_query(documents["gold"], _qrel(self.judgments)).items()]
+                self._read(documents["gold"], _make_qrel_format(self.judgments)).items()]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the documents that a run returns for every query, each with its score."""
         return [Answer(query, ranked, line) for query, (line, ranked) in
-                self._by_query(document, _run(self.run)).items()]
+                self._read(document, _make_run_format(self.run)).items()]
 
-    def _by_query(self, document: Document, format_: _Format[N]) -> ByQuery[N]:
-        return _of_object(document, format_) if self.syntax == "json" else _of_lines(document, format_)
+    def _read(self, document: Document, format_: _Format[N]) -> ByQuery[N]:
+        return _read_object(document, format_) if self.syntax == "json" else _read_lines(document, format_)
 
     def content(self, value: Any) -> Any:
-        """Every document with its number, in the order of their names."""
         return [[name, value[name]] for name in sorted(value)]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Relevant documents are the gold's answers; those returned are a run's, with their scores."""
+        """Relevant documents are the gold's answers; a run's are its documents with their scores."""
         return [Response(name, "", None if isinstance(number, int) else number) for name, number in value.items()
                 if not isinstance(number, int) or number >= RELEVANT]
 
@@ -120,13 +117,12 @@ class _Format(Generic[N]):
 
     @cached_property
     def places(self) -> tuple[int, int, int]:
-        """Where the query is, the document, and the number."""
         query, document, number = (self.names.index(name) for name in ("query", "document", self.number))
         return query, document, number
 
-    def columns(self, block: str, tag: str) -> tuple[list[str], list[str], list[N]] | None:
-        """The queries, documents and numbers of a block, read at once; None where a line is not as it should be."""
-        if (columns := even_columns(block, len(self.names), "whitespace")) is None:
+    def read_columns(self, block: str, tag: str) -> tuple[list[str], list[str], list[N]] | None:
+        """Return queries, documents and numbers of a block; None if a line has a fault."""
+        if (columns := split_columns(block, len(self.names), "whitespace")) is None:
             return None
         queries, documents, texts = (columns[n] for n in self.places)
         if tag and (tags := columns[self.names.index("tag")]).count(tag) != len(tags):
@@ -139,8 +135,7 @@ class _Format(Generic[N]):
                 and "".join(queries).isprintable() and "".join(documents).isprintable())
         return (queries, documents, numbers) if good else None
 
-    def wrong(self, cells: Sequence[str], tag: str) -> str | None:
-        """Say what is wrong with the cells of a line; None if nothing is."""
+    def find_fault(self, cells: Sequence[str], tag: str) -> str | None:
         if len(cells) != len(self.names):
             return f"{counted(len(cells), 'column')} where {len(self.names)} are expected ({', '.join(self.names)})"
         *texts, number = self.places
@@ -159,37 +154,35 @@ class _Format(Generic[N]):
         return None
 
 
-def _qrel(names: tuple[str, ...]) -> _Format[int]:
+def _make_qrel_format(names: tuple[str, ...]) -> _Format[int]:
     return _Format(names, "relevance", b"0123456789+-", int, lambda grade: -HIGHEST <= grade <= HIGHEST,
                    f"a whole number from -{HIGHEST} to {HIGHEST}")
 
 
-def _run(names: tuple[str, ...]) -> _Format[float]:
+def _make_run_format(names: tuple[str, ...]) -> _Format[float]:
     return _Format(names, "score", b"0123456789+-.eE", float, math.isfinite, "a finite number")
 
 
-def _json_number(cell: Any, format_: _Format[N]) -> N | None:
-    """A relevance or score, if it is one."""
-    if not math.isfinite(value := as_number(cell, text=False)) or (format_.read is int and not isinstance(cell, int)):
+def _to_number(cell: Any, format_: _Format[N]) -> N | None:
+    if not math.isfinite(value := to_number(cell, text=False)) or (format_.read is int and not isinstance(cell, int)):
         return None
     number = format_.read(value)
     return number if format_.fits(number) else None
 
 
-def _of_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
-    """Read a file that is one object of queries."""
+def _read_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
     found: ByQuery[N] = {}
-    for line, query, member in json_members(document):
-        given = _ranked(member, document, line, query) if format_.number == "score" else member
+    for line, query, member in read_json_members(document):
+        given = _score_ranking(member, document, line, query) if format_.number == "score" else member
         if not query or not query.isprintable() or not isinstance(given, dict):
             document.refuse('expected an object of queries, each an object of its documents, {"query": {"document": '
                             "0.5}}", line)
             continue
         kept = {name: number for name, cell in given.items()
-                if name and name.isprintable() and (number := _json_number(cell, format_)) is not None}
+                if name and name.isprintable() and (number := _to_number(cell, format_)) is not None}
         if lacking := given.keys() - kept.keys():
             name = min(lacking)
-            document.refuse(f"the {format_.number} of document {name[:60]!r} is {shown(given[name])}; expected "
+            document.refuse(f"the {format_.number} of document {name[:60]!r} is {shorten(given[name])}; expected "
                             f"{format_.expected}", line, query)
         if query in found:
             document.refuse("stands twice", line, query, category="duplicate")
@@ -199,8 +192,8 @@ def _of_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
     return found
 
 
-def _ranked(member: Any, document: Document, line: int, query: str | None) -> Any:
-    """The documents of a list with a score each; what is none as it is."""
+def _score_ranking(member: Any, document: Document, line: int, query: str | None) -> Any:
+    """Turn a list of documents into documents with scores; return other values unchanged."""
     if not isinstance(member, list) or not all(type(name) in (str, int) for name in member):
         return member
     found: dict[str, float] = {}
@@ -210,13 +203,13 @@ def _ranked(member: Any, document: Document, line: int, query: str | None) -> An
     return found
 
 
-def metadata(document: Document) -> list[str]:
-    """The lines of YAML that a run says of itself, in comments before its first line; none where it says nothing.
+def read_metadata(document: Document) -> list[str]:
+    """Return the YAML lines of the metadata in a run's leading comments, as text.
 
     They are text: nothing looks at what they mean.
     """
     header = [line[1:].removeprefix(" ") for _, line in takewhile(
-        lambda of: _is_comment(of[1], _run(_RUN)), document.lines())]
+        lambda of: _is_comment(of[1], _make_run_format(_RUN)), document.lines())]
     stripped = [line.strip() for line in header]
     if _START not in stripped:
         return []
@@ -226,58 +219,56 @@ def metadata(document: Document) -> list[str]:
 
 
 def _is_comment(line: str, format_: _Format[N]) -> bool:
-    """Whether a line before a run's first starts with # and is no result of a query whose name does."""
-    cells = split(line, "whitespace", FEW_CELLS)
-    return line.startswith("#") and (cells[0] == "#" or format_.wrong(cells, "") is not None)
+    """True if a line before a run's first starts with # and is no valid result."""
+    cells = split_cells(line, "whitespace", FEW_CELLS)
+    return line.startswith("#") and (cells[0] == "#" or format_.find_fault(cells, "") is not None)
 
 
-def _after_comments(number: int, block: str, format_: _Format[N]) -> tuple[int, str]:
-    """What of a block, and from which line on, comes after the comments that it begins with."""
+def _skip_comments(number: int, block: str, format_: _Format[N]) -> tuple[int, str]:
     lines = block.split("\n") if block.startswith("#") else []
     n = sum(1 for _ in takewhile(lambda line: _is_comment(line, format_), lines))
     return (number + n, "\n".join(lines[n:])) if n else (number, block)
 
 
-def _of_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
-    """Read a file that has a document and its number on every line."""
+def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
     found: ByQuery[N] = {}
     tag = ""
     for number, block in document.blocks():
         if format_.number == "score" and not (tag or found):
-            number, block = _after_comments(number, block, format_)
+            number, block = _skip_comments(number, block, format_)
         if format_.number == "score" and "tag" in format_.names and not tag:
-            rows = (split(line, "whitespace", FEW_CELLS) for line in block.split("\n"))
+            rows = (split_cells(line, "whitespace", FEW_CELLS) for line in block.split("\n"))
             tag = next((row[format_.names.index("tag")] for row in rows if len(row) == len(format_.names)), "")
         lines: Sequence[int] = range(number, number + block.count("\n") + 1)
-        if (columns := format_.columns(block, tag)) is None:
-            lines, columns = _one_by_one(document, format_, zip(lines, block.split("\n"), strict=True), tag)
+        if (columns := format_.read_columns(block, tag)) is None:
+            lines, columns = _read_one_by_one(document, format_, zip(lines, block.split("\n"), strict=True), tag)
         queries, names, numbers = columns
-        for start, end in _stretches(queries):
+        for start, end in _find_stretches(queries):
             _, of_query = found.setdefault(queries[start], (lines[start], {}))
             before = len(of_query)
             of_query.update(zip(names[start:end], numbers[start:end], strict=True))
             if len(of_query) < before + end - start:
-                _report_twice(document, format_, queries[start])
+                _report_duplicates(document, format_, queries[start])
     if not found:
         document.report_empty("query")
     return found
 
 
-def _stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
-    """From where to where the same query stands, over and over."""
+def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of equal queries."""
     starts = [0, *compress(range(1, len(queries)), map(ne, queries[:-1], queries[1:]))] if queries else []
     return zip(starts, [*starts[1:], len(queries)], strict=False)
 
 
-def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
-                tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
-    """The numbers and columns of the lines that are not blank; reports those that are wrong, and leaves them out."""
+def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
+                     tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
+    """Return numbers and columns of valid lines that are not blank; report the others."""
     kept: list[tuple[int, str, str, N]] = []
     for number, line in numbered:
-        cells = split(line, "whitespace", FEW_CELLS)
+        cells = split_cells(line, "whitespace", FEW_CELLS)
         if not cells:
             continue
-        if wrong := format_.wrong(cells, tag):
+        if wrong := format_.find_fault(cells, tag):
             at = format_.places[0]
             query = cells[at] if len(cells) == len(format_.names) and cells[at].isprintable() else None
             document.refuse(wrong, number, query)
@@ -288,11 +279,11 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
     return [row[0] for row in kept], columns
 
 
-def _report_twice(document: Document, format_: _Format[N], query: str) -> None:
+def _report_duplicates(document: Document, format_: _Format[N], query: str) -> None:
     first: dict[str, int] = {}
     at_query, at_document, _ = format_.places
-    for number, line in document.collecting(Problems(0, stops=False)).lines():
-        cells = split(line, "whitespace", FEW_CELLS)
+    for number, line in document.collect(Problems(0, stops=False)).lines():
+        cells = split_cells(line, "whitespace", FEW_CELLS)
         if len(cells) == len(format_.names) and cells[at_query] == query and first.setdefault(
                 name := cells[at_document], number) != number:
             document.refuse(f"document {name!r} stands twice, first in line {first[name]}; keep one", number, query,

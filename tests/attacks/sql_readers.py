@@ -4,11 +4,11 @@ import io
 from contextlib import ExitStack
 
 import pyarrow.parquet
-from registry.query.question import Query, QueryRequest
 from starlette.testclient import TestClient
 
 from registry.errors import RegistryError
 from registry.query import sql
+from registry.query.question import Query, QueryRequest
 from registry.query.sql import write
 from registry.serve.app import application
 from registry.serve.queries import Served

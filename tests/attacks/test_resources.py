@@ -153,7 +153,7 @@ def _items(n, gold=None):
 ])
 def test_honest_files_are_within_the_bounds(reader, items, lines):
     """Submissions of usual size for that many items: 1,000 documents per query, 1,000 candidates per segment, ..."""
-    assert Document("f", b"").bounded(parse("reader", READERS, reader).bounds(items)).most_lines >= lines
+    assert Document("f", b"").bound(parse("reader", READERS, reader).bounds(items)).most_lines >= lines
 
 
 def test_a_constant_answer_may_be_compressed_by_any_factor():
@@ -162,14 +162,14 @@ def test_a_constant_answer_may_be_compressed_by_any_factor():
     n, row = 60_000, b"negative" * 10 + b"\n"
     content = gzip.compress(row * n)
     assert max(100 * len(content), 4 * MIB) < len(row) * n
-    assert len(reader.read_answers(Document("f", content).bounded(reader.bounds(_items(n))))) == n
+    assert len(reader.read_answers(Document("f", content).bound(reader.bounds(_items(n))))) == n
 
 
 def test_an_exact_number_of_lines_is_read():
     reader = READERS["labels"]()
     for n, is_read in ((LEAST_LINES, True), (LEAST_LINES + 1, False)):
-        document = Document("f", b"".join(b"i%d\tA\n" % k for k in range(n))).bounded(reader.bounds(_items(3)))
-        for one in (document, document.collecting(Problems(5))):
+        document = Document("f", b"".join(b"i%d\tA\n" % k for k in range(n))).bound(reader.bounds(_items(3)))
+        for one in (document, document.collect(Problems(5))):
             if is_read:
                 assert len(reader.read_answers(one)) == n
             else:

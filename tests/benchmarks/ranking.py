@@ -2,8 +2,13 @@
 
 import numpy as np
 
+<<<<<<< HEAD
 from registry.metrics.sets import tie_order
 from registry.studies.ranking import Ranked, evaluate
+=======
+from registry.metrics.sets import order_ties
+from registry.studies.nbest.precision import Ranked, evaluate
+>>>>>>> hub/main
 from tests.benchmarks.figures import Figure, seconds
 
 SYSTEMS, CANDIDATES, CUT_OFFS = 10, 100_000, 100
@@ -18,7 +23,7 @@ def run():
     grid = np.arange(1, CUT_OFFS + 1) * (CANDIDATES // 2 // CUT_OFFS)
 
     def curves():
-        order = tie_order(0, ((str(n), "true", "") for n in range(CANDIDATES)))
+        order = order_ties(0, ((str(n), "true", "") for n in range(CANDIDATES)))
         found = evaluate(Ranked(tuple(map(str, range(SYSTEMS))), right, worth[:, None] + noise, order), grid)
         assert sum(len(contest.n) for contest in found.contests) == 4500
 

@@ -18,7 +18,7 @@ def run():
     answers = [Answer(str(n), text) for n, text in enumerate(texts[1])]
 
     def ours():
-        texts._engine.cache_clear()
+        texts._make_engine.cache_clear()
         BLEU().corpus_statistics(items, answers)
 
     def peer():

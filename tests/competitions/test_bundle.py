@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from registry.competitions import scoring_program
+from registry.competitions.bundle import format_yaml as written
 from registry.competitions.bundle import write_zip
-from registry.competitions.bundle import yaml as written
 from registry.store import sources
 from registry.store.database import Database
 from tests.competitions.checker import problems_of

@@ -19,7 +19,7 @@ def repository(task, tmp_path, monkeypatch):
         return subprocess.CompletedProcess([], done.exit_code, done.stdout.replace(f"{folder}/", ""),
                                            done.stderr.replace(f"{folder}/", ""))
 
-    monkeypatch.setattr(pull_request, "_registry", run)
+    monkeypatch.setattr(pull_request, "_run_registry", run)
     task.write()
     return Repository(task, tmp_path)
 
@@ -112,9 +112,9 @@ def test_many_large_files_are_not_unfolded(repository, monkeypatch):
     """A stranger's object is pushed once, and may stand in a thousand files."""
     changes = [pull_request.Change(f"systems/{n}.tsv", "100644", "0" * 40, "A") for n in range(20)]
     git, written = pull_request._Git(repository.at), []
-    monkeypatch.setattr(git, "changes", lambda *_: changes)
-    monkeypatch.setattr(git, "size", lambda _: pull_request.LARGEST)
-    monkeypatch.setattr(git, "content", lambda blob: written.append(blob) or b"x")
+    monkeypatch.setattr(git, "list_changes", lambda *_: changes)
+    monkeypatch.setattr(git, "get_size", lambda _: pull_request.LARGEST)
+    monkeypatch.setattr(git, "read", lambda blob: written.append(blob) or b"x")
     verdict = pull_request.judge(git, repository.base, repository.base, "task.toml")
     assert "systems/4.tsv: with it all files have more than 1024 MiB; submit fewer at once" in verdict.comment
     assert len(written) == 4

@@ -55,7 +55,7 @@ def examine(seed, content):
     if error is not None:
         _check_error(error, lines)
     problems = Problems(20)
-    collected, fatal = _read(seed, document.collecting(problems))
+    collected, fatal = _read(seed, document.collect(problems))
     found = problems.found + ([] if fatal is None else [fatal])
     if (str(error) if error else None) != (str(found[0]) if found else None):
         raise Failure(f"raised: {error}; collected: {found[:1]}")
@@ -137,7 +137,7 @@ def _assign(seed, document, lines):
 
 def _diagnose(seed, document, problems, answers):
     """Do what a check does with the file."""
-    join(seed.items, answers, seed.reader, Policies(MissingPolicy.REJECT), document.collecting(problems))
+    join(seed.items, answers, seed.reader, Policies(MissingPolicy.REJECT), document.collect(problems))
     diagnosis = Diagnosis(document, seed.reader, answers, {"test": seed.items}, "test", problems.counts)
     for error in problems.found:
         diagnosis.cause(error)

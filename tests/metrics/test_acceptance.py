@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.metrics import SetF, SetP, SetR
-from registry.metrics.sets import accepted, best_first, cut, tie_order
+from registry.metrics.sets import count_accepted, find_accepted, order_ties, sort_best_first
 
 scores_ = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=12).map(np.array)
 
@@ -19,7 +19,7 @@ scores_ = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=12).map(np.ar
 def test_every_rule_is_its_definition(scores, n, ties, random):
     order = list(range(len(scores)))
     random.shuffle(order)
-    taken = accepted(scores, best=n, ties=ties, order=np.array(order, dtype=np.int64))
+    taken = find_accepted(scores, best=n, ties=ties, order=np.array(order, dtype=np.int64))
     better = np.array([(scores > s).sum() for s in scores])
     as_good = np.array([(scores >= s).sum() for s in scores])
     if ties == "include":
@@ -36,29 +36,29 @@ def test_every_rule_is_its_definition(scores, n, ties, random):
 
 @given(scores_.filter(len), st.sampled_from(["random", "include", "exclude"]))
 def test_many_cut_offs_at_once_are_each_of_them(scores, ties):
-    ranked = scores[best_first(scores, np.arange(len(scores)))]
-    sizes = cut(ranked, np.arange(1, len(scores) + 3), ties)
-    assert [accepted(scores, best=n, ties=ties).sum() for n in range(1, len(scores) + 3)] == list(sizes)
+    ranked = scores[sort_best_first(scores, np.arange(len(scores)))]
+    sizes = count_accepted(ranked, np.arange(1, len(scores) + 3), ties)
+    assert [find_accepted(scores, best=n, ties=ties).sum() for n in range(1, len(scores) + 3)] == list(sizes)
 
 
 def test_a_threshold_is_reached_by_what_equals_it():
-    assert accepted(np.array([1.0, 2.0, 3.0]), threshold=2.0).tolist() == [False, True, True]
-    assert accepted(np.array([1.0, 2.0, 3.0]), threshold=2.0, best=1).tolist() == [False, False, True]
-    assert accepted(np.array([1.0, 2.0])).all()
+    assert find_accepted(np.array([1.0, 2.0, 3.0]), threshold=2.0).tolist() == [False, True, True]
+    assert find_accepted(np.array([1.0, 2.0, 3.0]), threshold=2.0, best=1).tolist() == [False, False, True]
+    assert find_accepted(np.array([1.0, 2.0])).all()
 
 
 def test_the_random_order_is_that_of_documented_digests_and_another_seed_gives_another():
     answers = [(f"i{n}", "true", "") for n in range(50)]
     digests = [hashlib.md5(f"7/{item}/true/".encode()).hexdigest() for item, _, _ in answers]
-    places = tie_order(7, answers)
+    places = order_ties(7, answers)
     assert sorted(digests) == [digests[n] for n in np.argsort(places)]
-    assert (tie_order(8, answers) != places).any()
+    assert (order_ties(8, answers) != places).any()
 
 
 def test_the_random_order_of_answers_does_not_depend_on_what_else_there_is():
     answers = [(f"i{n}", "true", "") for n in range(50)]
-    assert np.argsort(tie_order(7, answers[::2])).tolist() == [
-        n // 2 for n in np.argsort(tie_order(7, answers)) if n % 2 == 0]
+    assert np.argsort(order_ties(7, answers[::2])).tolist() == [
+        n // 2 for n in np.argsort(order_ties(7, answers)) if n % 2 == 0]
 
 
 @pytest.fixture

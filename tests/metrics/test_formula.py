@@ -25,7 +25,7 @@ sums = st.tuples(*[st.integers(0, 50)] * 3)
 
 
 def value(formula, **of):
-    return parse_formula(formula).value({name: np.array(float(v)) for name, v in of.items()})
+    return parse_formula(formula).compute({name: np.array(float(v)) for name, v in of.items()})
 
 
 @given(formulas, sums)

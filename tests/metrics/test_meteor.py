@@ -34,7 +34,7 @@ def scored_by_the_program(folder, corpus, *options):
     system, reference = folder / "system", folder / "references"
     system.write_text("".join(f"{text}\n" for text, *_ in corpus))
     reference.write_text("".join(f"{text}\n" for _, *texts in corpus for text in texts))
-    done = subprocess.run(["java", "-Xmx2G", "-jar", meteor._archive(), system, reference, "-q", "-r", "2",
+    done = subprocess.run(["java", "-Xmx2G", "-jar", meteor._find_archive(), system, reference, "-q", "-r", "2",
                            *options], capture_output=True, text=True, check=True)
     return [float(line) for line in done.stderr.split()], float(done.stdout)
 
@@ -106,11 +106,11 @@ def replaced(tmp_path, monkeypatch):
         (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "java").chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.setattr(meteor, "_archive", lambda: "meteor.jar")
+        monkeypatch.setattr(meteor, "_find_archive", lambda: "meteor.jar")
 
-    meteor.jar.cache_clear()
+    meteor.find_program.cache_clear()
     yield replace
-    meteor.jar.cache_clear()
+    meteor.find_program.cache_clear()
 
 
 @pytest.mark.parametrize(("script", "says"), [
@@ -127,7 +127,7 @@ def test_a_program_that_fails_or_hangs_is_ended_with_an_error(replaced, monkeypa
 
 
 def test_without_java_or_the_package_it_is_said_what_to_install(monkeypatch):
-    meteor.jar.cache_clear()
+    meteor.find_program.cache_clear()
     monkeypatch.setattr(meteor.shutil, "which", lambda name: None)
     with pytest.raises(InputError, match="install a Java runtime"):
         METEOR().statistics(Item("1", {"gold": "a"}), None)

@@ -1,10 +1,10 @@
 """Limits of the processes that `registry serve` forks for queries; `tests/cli/test_query.py` has those of `query`."""
 
 import pytest
-from registry.query.question import Query, QueryRequest
 
 from registry.errors import RegistryError
 from registry.query.forked import ForkedProcess
+from registry.query.question import Query, QueryRequest
 
 # One value of 1.5 GB: DuckDB itself makes it under a limit of 160 MB, because it does not count a single text.
 LARGE = "SELECT length(repeat('x', 1500000000))"

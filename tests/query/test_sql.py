@@ -1,9 +1,9 @@
 """SQL from users: one SELECT or EXPLAIN that can change nothing and reach nothing."""
 
 import pytest
-from registry.query.question import Query
 
 from registry.errors import LimitError, QueryError
+from registry.query.question import Query
 from registry.query.sql import answer, columns_of, count_of, write_parquet
 from registry.store.database import Database
 from registry.store.rows import driver_of

@@ -35,7 +35,7 @@ def in_memory():
 
 @pytest.fixture(scope="module")
 def one_database(tmp_path_factory):
-    """Read all files with one database, as open as `fast_tables.reading` makes one for each; for many small files."""
+    """Read all files with one database, as restricted as that of `fast_tables.open_duckdb`."""
     folder, numbers = tmp_path_factory.mktemp("read"), count()
     with pytest.MonkeyPatch.context() as patch, duckdb.connect(config=_CONFIG) as database:
         database.execute(f"SET allowed_directories = ['{folder}/']")
@@ -50,7 +50,7 @@ def one_database(tmp_path_factory):
                 yield connection, path
             path.unlink()
 
-        patch.setattr(fast_tables, "reading", reading)
+        patch.setattr(fast_tables, "open_duckdb", reading)
         yield
 
 

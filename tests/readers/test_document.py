@@ -13,7 +13,7 @@ import pytest
 from registry.errors import InputError
 from registry.readers import READERS, Document, Lines, Problems
 from registry.readers.parsing import document
-from registry.readers.parsing.delimited import split
+from registry.readers.parsing.delimited import split_cells
 from registry.values import parse
 from tests.required_options import REQUIRED
 
@@ -81,9 +81,9 @@ def test_a_line_is_split_at_blanks_into_so_many_cells_and_the_rest(blanks):
     for n in range(1, 9):
         cells = [f"c\u00a0{k}" for k in range(n)]
         line = f"{blanks}{blanks.join(cells)}{blanks}"
-        assert split(line, "whitespace", 5) == (
+        assert split_cells(line, "whitespace", 5) == (
             cells if n <= 5 else [*cells[:5], blanks.join(cells[5:]) + blanks])
-    assert split(" \t", "whitespace") == []
+    assert split_cells(" \t", "whitespace") == []
 
 
 def test_a_line_without_end_is_refused_before_it_is_decoded(monkeypatch):
@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def test_what_the_manifest_lets_be_mended_is_mended(repair, content, read):
     problems = Problems(None)
     for form in (content, gzip.compress(content)):
-        document = Document("f", form, problems).declared(repair)
+        document = Document("f", form, problems).declare(repair)
         assert [line for _, line in document.lines()] == read
     assert not problems.counts
 
@@ -124,20 +124,20 @@ def test_what_the_manifest_lets_be_mended_is_mended(repair, content, read):
 def test_what_is_mended_is_no_news_and_all_else_is():
     for repair, named in ((), True), (("crlf",), False), (("nfc",), True):
         problems = Problems(None)
-        list(Document("f", b"a\r\nb\n", problems).declared(repair).lines())
+        list(Document("f", b"a\r\nb\n", problems).declare(repair).lines())
         assert [note.message for note in problems.notes] == ["1 of 2 lines end with CR LF, which is read as LF"] * named
     for repair in ((), ("crlf", "nfc")):
         with pytest.raises(InputError, match="byte-order mark"):
-            list(Document("f", b"\xef\xbb\xbfa\n").declared(repair).lines())
+            list(Document("f", b"\xef\xbb\xbfa\n").declare(repair).lines())
     with pytest.raises(InputError, match="UTF-16"):
-        list(Document("f", "a".encode("utf-16")).declared(("bom",)).lines())
+        list(Document("f", "a".encode("utf-16")).declare(("bom",)).lines())
 
 
 def test_marks_without_end_are_not_brought_to_nfc():
     """Sorting them takes the square of their number: a million would take hours."""
     hostile = ("x\na" + "\u0301\u0323" * 10**6 + "\n").encode()
     with pytest.raises(InputError, match="2,000,000 combining marks in a row, and 30 are the most") as caught:
-        list(Document("f", hostile).declared(("nfc",)).lines())
+        list(Document("f", hostile).declare(("nfc",)).lines())
     assert caught.value.line == 2
 
 

@@ -165,7 +165,7 @@ def test_reading_at_once_and_line_by_line_say_the_same(rows, options, is_gold):
             return str(error)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Labels, "_at_once", lambda self, document: None)
+        patch.setattr(Labels, "_read_at_once", lambda self, document: None)
         line_by_line = read()
     assert read() == line_by_line
 
@@ -208,7 +208,7 @@ def test_numbered_rows_are_the_golds_items_in_their_order():
 def test_a_plain_file_is_read_at_once():
     for options, text in (({"item": "", "columns": ["label"]}, "x\n\ny\n"), ({}, "a\tx\nb\ty\n"),
                           ({"header": True, "separator": "whitespace"}, "label  item\nx a \n")):
-        assert Labels.build({"blank": "missing", **options})._at_once(Document("f", text.encode())) is not None
+        assert Labels.build({"blank": "missing", **options})._read_at_once(Document("f", text.encode())) is not None
 
 
 def test_parquet_says_the_same(tmp_path):

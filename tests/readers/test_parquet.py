@@ -11,7 +11,7 @@ from registry.errors import InputError
 from registry.readers.parsing import document as limits
 from registry.readers.parsing import fast_tables as module
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.fast_tables import LEAST_MEMORY, parquet_rows
+from registry.readers.parsing.fast_tables import LEAST_MEMORY, read_parquet_rows
 from tests.conftest import ROOT
 
 
@@ -74,7 +74,7 @@ def test_a_footer_that_says_fewer_rows_is_not_believed(tmp_path, monkeypatch):
     document = parquet("SELECT range AS item FROM range(70_000)", tmp_path)
     monkeypatch.setattr(limits, "MAX_LINES", 60_000)
     with pytest.raises(InputError, match="70,000 rows; 60,000 are the most"):
-        next(parquet_rows(document))
+        next(read_parquet_rows(document))
     start = len(document.content) - 8 - struct.unpack("<I", document.content[-8:-4])[0]
     footer = document.content[start:]
     varint = bytes([0xE0, 0xC5, 0x08])  # 140,000 = 2 * 70,000: whole numbers are written zigzag
@@ -82,12 +82,12 @@ def test_a_footer_that_says_fewer_rows_is_not_believed(tmp_path, monkeypatch):
     first, rest = footer.split(varint, 1)
     lying = Document("made.parquet", document.content[:start] + first + bytes([0x8E, 0x80, 0x00]) + rest)
     with pytest.raises(InputError, match="70,000 rows; 60,000 are the most"):
-        next(parquet_rows(lying))
+        next(read_parquet_rows(lying))
 
 
 def test_what_unfolds_to_less_than_the_bound_is_read(tmp_path):
     document = parquet("SELECT range AS item, 'a' AS label, repeat('x', 1_000_000) AS other FROM range(200)", tmp_path)
-    assert sum(1 for _ in parquet_rows(document, ["label", "item"])) == 200
+    assert sum(1 for _ in read_parquet_rows(document, ["label", "item"])) == 200
 
 
 def test_the_bound_is_that_of_the_text_it_stands_for(tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_the_bound_is_that_of_the_text_it_stands_for(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_DECLARED", "SELECT 0, 0 WHERE $1 <> '' AND len($2) > 0")
     for most in (40, 39):
         monkeypatch.setattr(limits, "MAX_BYTES", most)
-        rows = parquet_rows(document, ["item", "label"])
+        rows = read_parquet_rows(document, ["item", "label"])
         if most == 40:
             assert [row["item"] for _, row in rows] == list(range(10))
         else:

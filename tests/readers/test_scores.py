@@ -218,7 +218,7 @@ def test_canonical_names_read_back():
 def test_all_that_is_wrong_is_collected_where_somebody_wants_to_know():
     problems = Problems(None)
     text = b"item\tscore\na\tx\nb\n\t1\nc\t1\nd\tNaN\n"
-    assert [a.key for a in Scores().read_answers(Document("f", text).collecting(problems))] == ["c"]
+    assert [a.key for a in Scores().read_answers(Document("f", text).collect(problems))] == ["c"]
     assert [error.line for error in problems.found] == [2, 3, 4, 6]
 
 

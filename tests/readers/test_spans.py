@@ -124,7 +124,7 @@ def test_overlapping_spans_are_read_where_they_are_allowed():
 
 def test_every_span_that_overlaps_is_told_where_somebody_wants_to_know():
     problems = Problems(None)
-    Spans().read_answers(document(f"{COLUMNS}d\t0\t9\tA\nd\t1\t2\tA\nd\t3\t4\tA\nd\t9\t11\tA\n").collecting(problems))
+    Spans().read_answers(document(f"{COLUMNS}d\t0\t9\tA\nd\t1\t2\tA\nd\t3\t4\tA\nd\t9\t11\tA\n").collect(problems))
     assert [error.line for error in problems.found] == [3, 4]
 
 

@@ -10,7 +10,7 @@ from registry.errors import InputError
 from registry.evaluation.ingest.problems import Diagnosis
 from registry.items import Response
 from registry.readers import Document, Problems, Trec
-from registry.readers.trec import metadata
+from registry.readers.trec import read_metadata
 
 QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 -1\n"
 RUN = "q1 Q0 d2 0 9.5 mine\nq2 Q0 d1 1 -1e0 mine\nq1 Q0 d7 1 9 mine\n"
@@ -55,10 +55,10 @@ HEADER = """# by hand, of 6 words
 
 def test_a_run_may_begin_with_comments_and_say_what_it_is():
     assert [(a.key, a.value, a.line) for a in run(HEADER + RUN)] == [(a.key, a.value, a.line + 7) for a in run()]
-    assert metadata(Document("f", (HEADER + RUN).encode())) == ["tag: mine", "actor:", '  team: "Søren: #1"']
-    assert metadata(Document("f", RUN.encode())) == metadata(Document("f", b"# mine\n" + RUN.encode())) == []
+    assert read_metadata(Document("f", (HEADER + RUN).encode())) == ["tag: mine", "actor:", '  team: "Søren: #1"']
+    assert read_metadata(Document("f", RUN.encode())) == read_metadata(Document("f", b"# mine\n" + RUN.encode())) == []
     cut = HEADER.replace("# ir_metadata.end\n", "") + RUN
-    assert metadata(Document("f", gzip.compress(cut.encode())))[-1:] == [""]
+    assert read_metadata(Document("f", gzip.compress(cut.encode())))[-1:] == [""]
     assert [a.key for a in run("#1 Q0 d2 0 9.5 mine\n#1 Q0 d3 0 9.25 mine\n")] == ["#1"]  # a query of that name
     for bad, line in ((RUN + HEADER, 4), (HEADER, None), ("q1 Q0 d2 0 9.5 mine\n# so\n", 2)):
         with pytest.raises(InputError) as caught:
@@ -176,7 +176,7 @@ def test_wrong_judgments_are_refused_with_their_line(text, line, says):
 def test_all_that_is_wrong_is_collected_where_somebody_wants_to_know():
     problems = Problems(None)
     text = RUN.replace("-1e0", "low") + "q1 Q0 d2 2 1 mine\nq3 Q0 d1\nq3 Q0 d1 1 1 mine\n"
-    found = Trec().read_answers(Document("f", text.encode()).collecting(problems))
+    found = Trec().read_answers(Document("f", text.encode()).collect(problems))
     assert [(error.line, error.category) for error in problems.found] == [
         (2, "format"), (5, "format"), (4, "duplicate")]
     assert [answer.key for answer in found] == ["q1", "q3"]
@@ -184,7 +184,7 @@ def test_all_that_is_wrong_is_collected_where_somebody_wants_to_know():
 
 def test_the_tag_is_that_of_the_first_line_that_has_one():
     problems = Problems(None)
-    Trec().read_answers(Document("f", f"q0 Q0 d 1 x y z\n{RUN}".encode()).collecting(problems))
+    Trec().read_answers(Document("f", f"q0 Q0 d 1 x y z\n{RUN}".encode()).collect(problems))
     assert [error.line for error in problems.found] == [1]
 
 

@@ -9,9 +9,9 @@ import signal
 
 import pyarrow.parquet
 import pytest
-from registry.query.question import Query, QueryRequest
 
 from registry.query.forked import ForkedProcess
+from registry.query.question import Query, QueryRequest
 from registry.serve.source import QueryLimits
 from tests.query.refused import REFUSED
 

@@ -20,7 +20,7 @@ from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet, toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
-from registry.readers.parsing.json_values import json_object
+from registry.readers.parsing.json_values import parse_object
 
 _KEYS = ("item", "text")
 
@@ -111,7 +111,7 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
 def _listed(document: Document, reader: Reader) -> Iterator[Item]:
     for number, line in document.lines():
         try:
-            yield _item(json_object(line, document.path, number), reader, document, number)
+            yield _item(parse_object(line, document.path, number), reader, document, number)
         except InputError as error:
             document.report(error)
 

@@ -242,7 +242,7 @@ def by_response(connection: Connection, board: Board) -> Board:
     answers, types = load_named_answers(connection, key.gold.gold_revision_id), metric.types()
     typed = np.flatnonzero(np.array([type_ in (types or (type_,)) for _, _, type_ in answers.names], dtype=bool))
     responses = load_responses(connection, [m.scoring_id for m in board.members], answers.ids[typed])
-    accepted = metric.acceptance([answers.names[n] for n in typed.tolist()], responses.given, responses.scores)
+    accepted = metric.accept([answers.names[n] for n in typed.tolist()], responses.given, responses.scores)
     there = np.isin(answers.items[typed], first + board.items) & (answers.in_gold[typed] | accepted.any(axis=1))
     kept, accepted = typed[there], accepted[there]
     digests = [hashlib.sha256(canonical_json([*answers.names[n], bool(answers.in_gold[n])]).encode()).digest()

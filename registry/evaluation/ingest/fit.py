@@ -76,7 +76,7 @@ def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, p
     joined = join(items, answers, reader, policies, document)
     if document.problems is not None and document.problems.counts:
         return None
-    remarks = find_remarks(items, joined, reader, document.collecting(None), policies.missing,
+    remarks = find_remarks(items, joined, reader, document.collect(None), policies.missing,
                            differing=count_differing(items, joined, reader, policies), with_gold=with_gold)
     return FittedFile(answers, joined, list(remarks))
 
@@ -169,7 +169,7 @@ def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequenc
 def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
     """The digest of what one file says of the gold's items; see `content_digest`."""
     if isinstance(reader, NamedReader):
-        answers = reader.folded(items, answers)
+        answers = reader.fold_names(items, answers)
     if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(reader, answers)) is not None:
         return found
     return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))

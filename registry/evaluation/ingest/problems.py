@@ -87,7 +87,7 @@ class Collector:
         problems = {role: Problems(self.limit) for role in documents}
         items: list[Item] = []
         try:
-            items = read({role: document.collecting(problems[role]) for role, document in documents.items()})
+            items = read({role: document.collect(problems[role]) for role, document in documents.items()})
         except InputError as error:
             role = next((role for role, document in documents.items() if document.path == error.path), "gold")
             problems[role].end(error)
@@ -117,13 +117,13 @@ class Collector:
         self.files.append(document.path)
         if items is not None and reader.gives_columns:
             try:
-                if not reader.declared(document).has_notes:
+                if not reader.declare(document).has_notes:
                     return one.fit(items, one.read(document), document)
             except InputError:
                 pass  # found again row by row, with all others
         problems, fitted = Problems(self.limit), None
         answers: Sequence[Answer] = ()
-        document = document.collecting(problems)
+        document = document.collect(problems)
         try:
             answers = one.read(document)
             fitted = None if items is None else one.fit(items, answers, document)
@@ -275,7 +275,7 @@ class Diagnosis:
         """Count the problems of form with other options; None if the file then has no expected item."""
         problems = Problems(0)
         try:
-            answers = replace(self.reader, **options).read_answers(document.collecting(problems))
+            answers = replace(self.reader, **options).read_answers(document.collect(problems))
         except InputError:
             return None
         is_ours = any(answer.key in self._expected for answer in answers)
@@ -295,7 +295,7 @@ class Diagnosis:
     def _text(self) -> str:
         """Return the text with U+FFFD for bytes that are no text; empty if the file cannot be read."""
         try:
-            return self.reader.declared(self.document.collecting(Problems(0, stops=False))).text()
+            return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
             return ""
 

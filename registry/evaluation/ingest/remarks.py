@@ -194,7 +194,7 @@ def _find_other_normal_form(document: Document, items: Sequence[Item], reader: R
     """Describe the lines of a text file that are not in NFC, if all of the gold is."""
     if not reader.is_text:
         return None
-    document = reader.declared(document)
+    document = reader.declare(document)
     key = _find_other_normal_form, document.repair, document.skip
     if key not in document.made:
         document.made[key] = [] if _is_nfc(document.text()) else [
@@ -221,7 +221,7 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | No
         return None
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
     ranked = defaultdict[str, list[tuple[int, float, str]]](list)
-    for _, line in islice(reader.declared(document).lines(), _MOST_LINES):
+    for _, line in islice(reader.declare(document).lines(), _MOST_LINES):
         cells = line.split()
         if len(cells) == len(reader.run) and cells[rank].isdecimal() and not line.startswith("#"):
             ranked[cells[query]].append((int(cells[rank]), float(cells[score]), cells[name]))

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from registry.arrays import Floats
 from registry.errors import InputError, counted
 from registry.evaluation.scoring.measure import MOST, LabelNumbers
-from registry.metrics.confusion import NO_LABEL, label_code
+from registry.metrics.confusion import NO_LABEL, make_label_code
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow
 from registry.store.rows import insert_many, next_id
@@ -37,11 +37,11 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     """
     labels = stored_labels(connection, gold_revision_id)
     used = {int(code) for of_run in codes for code in np.unique(of_run)} - {NO_LABEL}
-    new = used - {label_code(name) for name in labels.numbers}
+    new = used - {make_label_code(name) for name in labels.numbers}
     if not new:
         return labels
     answers = select(models.answer.c.key).where(models.answer.c.gold_revision_id == gold_revision_id).distinct()
-    names = sorted(name for name in connection.execute(answers).scalars() if label_code(name) in new)
+    names = sorted(name for name in connection.execute(answers).scalars() if make_label_code(name) in new)
     if len(names) < len(new):
         reader = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id).reader
         raise InputError(f"{counted(len(new) - len(names), 'label has', 'labels have')} no name among the answers that "

@@ -18,7 +18,7 @@ from registry.families import FAMILIES, PLACES, as_kept, check_exact, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
 from registry.metrics import ConfusionMetric, CorrelationMetric, Metric
-from registry.metrics.confusion import NO_LABEL, label_code
+from registry.metrics.confusion import NO_LABEL, make_label_code
 from registry.missing import MissingPolicy
 from registry.significance.matrix import CompactStatistics
 
@@ -244,11 +244,11 @@ class LabelNumbers:
 
     def numbered(self, codes: Floats) -> Floats:
         """Statistics as they are stored, from codes of known labels."""
-        return _translated(codes, {label_code(name): number for name, number in self.numbers.items()})
+        return _translated(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
     def coded(self, statistics: Floats) -> Floats:
         """Stored statistics as codes."""
-        return _translated(statistics, {number: label_code(name) for name, number in self.numbers.items()})
+        return _translated(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def counted(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
         """Count for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].

@@ -13,7 +13,7 @@ from registry.errors import InputError, UnknownNameError, counted, duration, sug
 from registry.identity import canonical_json
 from registry.manifest import Manifest
 from registry.readers import READERS, Document
-from registry.readers.trec import Trec, metadata
+from registry.readers.trec import Trec, read_metadata
 from registry.store import catalog, models, sources
 from registry.store.catalog import NamedSubmission, TaskRow
 from registry.store.log import Journal, entries
@@ -184,5 +184,5 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
         for run, kept in enumerate(files, 1):
             if sources.is_kept(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
-                rows += [{"version": of.version, "run": run, "line": line} for line in metadata(document)]
+                rows += [{"version": of.version, "run": run, "line": line} for line in read_metadata(document)]
     return rows

@@ -31,8 +31,8 @@ class Written(NamedTuple):
     blank_rows: bool = False
 
 
-def content_lines(document: Document, written: Written) -> Iterator[tuple[int, str]]:
-    """The lines, with their numbers, that are no comments; blank ones are empty, or left out if they are no rows."""
+def read_content_lines(document: Document, written: Written) -> Iterator[tuple[int, str]]:
+    """Yield lines and numbers without comments; blank lines are empty, or left out if they are no rows."""
     blank = " " if written.separator == "tab" else None
     for number, line in document.lines():
         if written.comment and line.startswith(written.comment):
@@ -44,19 +44,19 @@ def content_lines(document: Document, written: Written) -> Iterator[tuple[int, s
 
 
 def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every content line, none of a blank one; commas and semicolons with quotes as in RFC 4180.
+    """Yield the cells of every content line, none for a blank line; commas and semicolons with quotes as in RFC 4180.
 
     Raises:
         InputError: A line is not CSV (a quoted cell does not run over its end), or has more than `MAX_CELLS`.
     """
     mark = MARKS[written.separator]
     if mark not in _QUOTED:
-        for number, line in content_lines(document, written):
-            yield number, split(line, written.separator) if line else []
+        for number, line in read_content_lines(document, written):
+            yield number, split_cells(line, written.separator) if line else []
         return
     pending: list[str] = []
     rows = csv.reader(iter(pending.pop, None), strict=True, delimiter=mark)  # finds nothing where a quoted cell runs on
-    for number, line in content_lines(document, written):
+    for number, line in read_content_lines(document, written):
         if not line:
             yield number, []
         elif len(line) > MAX_CELLS and (n_cells := _QUOTED[mark].sub("", line).count(mark) + 1) > MAX_CELLS:
@@ -75,8 +75,8 @@ def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list
                 yield number, cells
 
 
-def unquoted(text: str, separator: Separator) -> str | None:
-    """Lines of CSV without double quotes, as far as cells say the same without them, else None; others as they are."""
+def strip_quotes(text: str, separator: Separator) -> str | None:
+    """Return CSV lines without quotes if their cells stay the same, else None; other formats unchanged."""
     mark = MARKS[separator]
     if mark not in _PLAINLY_QUOTED or '"' not in text:
         return text
@@ -84,10 +84,10 @@ def unquoted(text: str, separator: Separator) -> str | None:
     return None if '"' in text else text
 
 
-def even_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
-    """The columns of a block of lines that all have `width` cells, split at once; None where a line has not.
+def split_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
+    """Return the columns of a block of lines that all have `width` cells; None if a line differs.
 
-    Commas and semicolons are between cells wherever they stand: quotes are left out before, see `unquoted`.
+    Commas and semicolons are between cells wherever they stand: quotes are left out before, see `strip_quotes`.
     It takes a fifth of the time of splitting line by line: every line end is made a cell of its own, which must then be
     each last one of `width` and one.
     """
@@ -103,7 +103,7 @@ def even_columns(block: str, width: int, separator: Separator) -> list[list[str]
 
 
 def read_header(names: list[str], wanted: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
-    """The columns that a header names.
+    """Return the columns that a header names.
 
     Raises:
         InputError: A wanted column is not there, or one is named twice.
@@ -117,8 +117,8 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
     return tuple(names)
 
 
-def split(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
-    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks belong to what they stand in.
+def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
+    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks are part of cells.
 
     Beyond so many cells what is left is one.
     """
@@ -134,6 +134,6 @@ def split(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
     return cells
 
 
-def words(line: str) -> Iterator[str]:
-    """What stands between runs of spaces and tabs in a line, one by one: all at once may take much memory."""
+def iterate_words(line: str) -> Iterator[str]:
+    """Yield the words between spaces and tabs one by one: a list of all could take much memory."""
     return (cell[0] for cell in _CELL.finditer(line))

@@ -49,7 +49,7 @@ class Problems:
         self._lines: set[int] = set()
 
     def add(self, error: InputError) -> None:
-        """Note a problem.
+        """Add an error.
 
         Raises:
             TooManyProblemsError: There are `MAX_PROBLEMS` problems already.
@@ -59,16 +59,16 @@ class Problems:
         if self._stops and self.counts.total() >= MAX_PROBLEMS:
             raise TooManyProblemsError(f"the check stopped here, after {MAX_PROBLEMS:,} errors; correct these and "
                                        "check again", path=error.path, line=error.line)
-        self._note(error)
+        self._store(error)
 
     def end(self, error: InputError) -> None:
-        """Note the error that ended the reading of the file."""
+        """Add the error that ended reading."""
         if isinstance(error, TooManyProblemsError):
             self.stopped = error
         elif error.line is None or error.line not in self._lines:
-            self._note(error)
+            self._store(error)
 
-    def _note(self, error: InputError) -> None:
+    def _store(self, error: InputError) -> None:
         self.counts[error.category] += 1
         if error.line is not None and self._stops:
             self._lines.add(error.line)
@@ -102,8 +102,8 @@ class Bounds:
     reason: str = ""
 
     @classmethod
-    def of_submission(cls, n_items: int, lines: int) -> Bounds:
-        """Bound a submission to a number of items that has at most so many lines."""
+    def for_submission(cls, n_items: int, lines: int) -> Bounds:
+        """Return the bounds of a submission with at most so many lines."""
         return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
                    max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
                    f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
@@ -113,32 +113,32 @@ _PART = 2**20  # bytes
 _WITHIN = bytes(range(0x80, 0xC0))  # bytes of a character of UTF-8 after its first one
 
 
-def invisible(text: str) -> str:
-    """Say that a text is not printable, by the first character that is not."""
+def describe_invisible(text: str) -> str:
+    """Describe the first character that is not printable."""
     first = next(character for character in text if not character.isprintable())
     name = unicodedata.name(first, "")
     return f"a control or invisible character, U+{ord(first):04X}" + (f" ({name})" if name else "")
 
 
-def unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
-    """Say which column of a row is not printable, and what to do where it is none of those that have to be there."""
+def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
+    """Describe the first column of a row that is not printable, and the remedy."""
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
-    where = f"{invisible(name + cell)}, in column {name!r}"
+    where = f"{describe_invisible(name + cell)}, in column {name!r}"
     if name in wanted:
         return where + ('; repair = ["invisible"] leaves such out' if can_repair else "")
     return f"{where}; attributes = [] leaves columns out that nothing needs, else it names those that are kept"
 
 
-def visible(text: str) -> dict[int, str]:
-    """What stands for the characters of a text that are control or format characters, or blanks of other kinds."""
+def map_invisible(text: str) -> dict[int, str]:
+    """Map control and format characters to nothing, and other blanks to spaces."""
     kinds = {character: unicodedata.category(character) for character in set(text) - {"\n", "\t"}
              if not character.isprintable()}
     return {ord(character): " " if kind[0] == "Z" else "" for character, kind in kinds.items()
             if kind[0] == "Z" or kind in ("Cc", "Cf")}
 
 
-def most_marks(line: str) -> int:
-    """How many combining marks stand in a row at most."""
+def count_marks(line: str) -> int:
+    """Return the length of the longest run of combining marks."""
     runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
     return max((sum(1 for _ in run) for are_marks, run in runs if are_marks), default=0)
 
@@ -154,7 +154,7 @@ _MEMBER = 2**10
 
 
 def unfold(content: bytes, most: int) -> bytes:
-    """Return what a gzip file holds, or just more than `most` bytes of it.
+    """Unfold a gzip file, but at most `most` bytes and a few more.
 
     Raises:
         ValueError: The file is damaged, or has too many parts.
@@ -203,7 +203,7 @@ class Document:
     """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
 
     `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` and `skip` see
-    `declared`, `bounds` say how much of it is read.
+    `declare`, `bounds` say how much of it is read.
     `made` is what was made of it, for the next one that wants the same: a file may hold many systems.
     """
 
@@ -236,43 +236,43 @@ class Document:
 
     @cached_property
     def digest(self) -> str:
-        """The digest of the file's bytes, as `sha256sum` prints it."""
+        """Digest of the bytes, as `sha256sum` prints it."""
         return digest(self.content)
 
     def error(self, message: str, line: int | None = None, item: str | None = None, *,
               category: Category = "format") -> InputError:
-        """Say what is wrong with the file, and where."""
+        """Return an error with its place in the file."""
         return InputError(message, path=self.path, line=line, item=item, category=category)
 
     def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
                category: Category = "format") -> None:
-        """Report that something is wrong with the file."""
+        """Report an error."""
         self.report(self.error(message, line, item, category=category))
 
     def report(self, error: InputError) -> None:
-        """Collect the error where somebody does, so that reading goes on; else raise it."""
+        """Collect the error if `problems` are given, so that reading continues; otherwise raise it."""
         if self.problems is None:
             raise error
         self.problems.add(error)
 
     def report_empty(self, thing: str) -> None:
-        """Report that there is no `thing` in the file, unless other problems say why."""
+        """Report that the file has no `thing`, unless other problems explain it."""
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {thing} in this file")
 
-    def collecting(self, problems: Problems | None) -> Document:
-        """Return the same file, whose problems are collected; None: they are raised."""
+    def collect(self, problems: Problems | None) -> Document:
+        """Return the file with errors collected in `problems`; None: they are raised."""
         return replace(self, problems=problems)
 
     @property
     def has_notes(self) -> bool:
-        """Whether a file that reads well has lines that end with CR LF, and nobody said that this is no news."""
+        """True if lines end with CR LF and the options do not accept that."""
         if "notes" not in self.made:
-            self.made["notes"] = b"\r\n" in self._plain()
+            self.made["notes"] = b"\r\n" in self._extract_text()
         return "crlf" not in self.repair and bool(self.made["notes"])
 
-    def declared(self, repair: tuple[str, ...], skip: int = 0) -> Document:
-        """The same file without its `skip` first lines, in whose text is mended what else is named or refused.
+    def declare(self, repair: tuple[str, ...], skip: int = 0) -> Document:
+        """Return the file without its first `skip` lines, with the named repairs to its text.
 
         Skipped lines count. `crlf`: lines that end with CR LF are no news (they are read as LF anyway); `bom`: a
         byte-order mark of UTF-8 is left out; `nfc`: the text is brought to Unicode normal form NFC; `invisible`:
@@ -280,26 +280,26 @@ class Document:
         """
         return replace(self, repair=repair, skip=skip) if repair or skip else self
 
-    def bounded(self, bounds: Bounds) -> Document:
-        """Return the same file, of which no more is read than the bounds say."""
+    def bound(self, bounds: Bounds) -> Document:
+        """Return the file with bounds on how much of it is read."""
         return replace(self, bounds=bounds)
 
     @property
     def most_lines(self) -> int:
-        """The most lines, rows or entries that are read."""
+        """Maximal number of lines, rows or entries."""
         return MAX_LINES if self.bounds.lines is None else min(self.bounds.lines, MAX_LINES)
 
     @property
     def most_unfolded(self) -> int:
-        """The most bytes that a compressed file may unfold to."""
-        return min(most_unfolded(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
+        """Maximal size of an unfolded file, in bytes."""
+        return min(bound_unfolded(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
 
-    def beyond(self, count: str, most: int, line: int | None = None) -> InputError:
-        """Say that there are more lines, rows or entries than are read."""
+    def make_bounds_error(self, count: str, most: int, line: int | None = None) -> InputError:
+        """Return the error for more lines, rows or entries than allowed."""
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
 
-    def unfolds_to_more(self, remedy: str = "") -> InputError:
-        """Return the error of a compressed file that unfolds to more than `most_unfolded` bytes."""
+    def make_size_error(self, remedy: str = "") -> InputError:
+        """Return the error for a file that unfolds to more than `most_unfolded` bytes."""
         size = f"unfolds to more than {self.most_unfolded >> 20} MiB"
         if self.most_unfolded == MAX_BYTES:
             return self.error(size)
@@ -308,18 +308,18 @@ class Document:
         return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
 
     def text(self) -> str:
-        """Decode the file, but for its last line end; see `blocks`. Its lines may be more than `most_lines`."""
+        """Decode the file without its last line end; see `blocks`."""
         return "\n".join(block for _, block in self.blocks(MAX_LINES))
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Give every line with its number, counted from 1, without its line end (LF or CRLF); see `blocks`."""
+        """Yield line numbers from 1 and lines without their line ends (LF or CRLF); see `blocks`."""
         for number, block in self.blocks():
             lines = block.split("\n")
             del block  # which may be one very long line
             yield from enumerate(lines, number)
 
     def blocks(self, most_lines: int | None = None) -> Iterator[tuple[int, str]]:
-        """Give the text in blocks of whole lines, each with the number of its first line, counted from 1.
+        """Yield blocks of whole lines, each with the number of its first line, counted from 1.
 
         Line ends are LF, that of a block's last line left out. All lines at once take up to 50 times the memory of the
         text. Where problems are collected, what is no text becomes U+FFFD, and NUL U+2400.
@@ -328,39 +328,39 @@ class Document:
             InputError: The file is empty, binary, damaged, or not UTF-8, or has too many lines or too long a one; names
                 the line.
         """
-        content = self._plain()
+        content = self._extract_text()
         of = content.count(b"\n")
         if of > (most := most_lines or self.most_lines):
-            raise self.beyond(f"{of:,} lines", most, most + 1)
+            raise self.make_bounds_error(f"{of:,} lines", most, most + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(self.error(
                 f"{'all' if n == of else n} of {counted(of, 'line')} end with CR LF, which is read as LF",
                 category="encoding"))
         stop = len(content) - content.endswith(b"\n")
-        number, at = 1 + self.skip, self._skipped(content, stop)
+        number, at = 1 + self.skip, self._skip_lines(content, stop)
         while at <= stop:
             end = content.find(b"\n", at + _BLOCK, stop)
             end = stop if end < 0 else end
             if end - at > _BLOCK + MAX_LINE:  # bytes: decoding would take up to eight times as many
                 last = max(at, content.rfind(b"\n", at, end) + 1)
                 if (n := count_characters(content, last, end)) > MAX_LINE + 1:  # of which one may be CR
-                    raise self._too_long(f"{n:,}", number + content.count(b"\n", at, last))
+                    raise self._make_length_error(f"{n:,}", number + content.count(b"\n", at, last))
             block = self._decode(content[at:end], number).replace("\r\n", "\n").removesuffix("\r")
             if "nfc" in self.repair and not unicodedata.is_normalized("NFC", block):
-                block = "\n".join(self._composed(line, n) for n, line in enumerate(block.split("\n"), number))
+                block = "\n".join(self._compose(line, n) for n, line in enumerate(block.split("\n"), number))
             if "invisible" in self.repair:
-                block = block.translate(visible(block))
+                block = block.translate(map_invisible(block))
             if len(block) > MAX_LINE:
                 for of_line, line in enumerate(block.split("\n"), number):
                     if len(line) > MAX_LINE:
-                        raise self._too_long(f"{len(line):,}", of_line)
+                        raise self._make_length_error(f"{len(line):,}", of_line)
             first, number, at = number, number + block.count("\n") + 1, end + 1
             given = [block]
             del block
             yield first, given.pop()  # and keep no hold of it
 
-    def _skipped(self, content: bytes, stop: int) -> int:
-        """The place where the first line begins that is not skipped."""
+    def _skip_lines(self, content: bytes, stop: int) -> int:
+        """Return the offset of the first line that is not skipped."""
         at = 0
         for _ in range(self.skip):
             at = content.find(b"\n", at, stop) + 1
@@ -368,8 +368,8 @@ class Document:
                 raise self.error(f"no line is left after {counted(self.skip, 'line')} that option 'skip' passes over")
         return at
 
-    def _plain(self) -> bytes:
-        """The bytes of the text: unfolded, not empty, no other kind of file, without a byte-order mark."""
+    def _extract_text(self) -> bytes:
+        """Return the bytes of the text: unfolded, not empty, no other file type, without byte-order mark."""
         content = self._unfold()
         if not content or content.isspace():
             raise self.error("the file is empty")
@@ -378,21 +378,21 @@ class Document:
                 raise self.error(f"the file is {what}", category="encoding")
         sides = content[:_BLOCK:2], content[1:_BLOCK:2]
         if any(0 not in one and 2 * other.count(0) > len(other) for one, other in (sides, sides[::-1])):
-            raise self._unreadable("the file seems to be UTF-16; save it as plain UTF-8", 1)
+            raise self._make_encoding_error("the file seems to be UTF-16; save it as plain UTF-8", 1)
         for mark, encoding in _BYTE_ORDER_MARKS.items():
             if content.startswith(mark):
-                error = self._unreadable(f"the file is {encoding}; save it as plain UTF-8", 1)
+                error = self._make_encoding_error(f"the file is {encoding}; save it as plain UTF-8", 1)
                 if encoding == "UTF-16":
                     raise error
                 if "bom" not in self.repair:
                     self.report(error)
                 content = content.removeprefix(mark)
         if b"\n" not in content and content.find(b"\r", 0, -1) >= 0:
-            raise self._unreadable("lines end with CR alone; save the file with LF", 1)
+            raise self._make_encoding_error("lines end with CR alone; save the file with LF", 1)
         return content
 
     def _decode(self, block: bytes, first: int) -> str:
-        """Decode lines, the `first` of which is given by its number, reporting every one that is no text."""
+        """Decode lines, of which the first has number `first`; report every line that is not text."""
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError:
@@ -404,26 +404,26 @@ class Document:
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                self.report(self._unreadable(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8",
-                                             number))
+                self.report(self._make_encoding_error(
+                    f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number))
             if b"\0" in line:
-                self.report(self._unreadable("a NUL character: this is not a text file", number))
+                self.report(self._make_encoding_error("a NUL character: this is not a text file", number))
         return text.replace("\0", "\u2400")
 
-    def _composed(self, line: str, number: int) -> str:
-        """A line in NFC; marks without end, which would take the square of their number in time, are reported."""
+    def _compose(self, line: str, number: int) -> str:
+        """Return a line in NFC; report long runs of marks, which would take quadratic time."""
         if unicodedata.is_normalized("NFC", line):
             return line
-        if (most := most_marks(line)) > MAX_MARKS:
-            self.report(self._unreadable(f"{most:,} combining marks in a row, and {MAX_MARKS} are the most that are "
-                                         "brought to NFC; mend the line", number))
+        if (most := count_marks(line)) > MAX_MARKS:
+            self.report(self._make_encoding_error(f"{most:,} combining marks in a row, and {MAX_MARKS} are the most "
+                                                  "that are brought to NFC; mend the line", number))
             return line
         return unicodedata.normalize("NFC", line)
 
-    def _too_long(self, length: str, line: int) -> InputError:
-        return self._unreadable(f"a line of {length} characters; {MAX_LINE:,} is the most that is read", line)
+    def _make_length_error(self, length: str, line: int) -> InputError:
+        return self._make_encoding_error(f"a line of {length} characters; {MAX_LINE:,} is the most that is read", line)
 
-    def _unreadable(self, message: str, line: int) -> InputError:
+    def _make_encoding_error(self, message: str, line: int) -> InputError:
         return self.error(message, line, category="encoding")
 
     def _unfold(self) -> bytes:
@@ -434,10 +434,10 @@ class Document:
         except ValueError as error:
             raise self.error(str(error)) from None
         if len(unfolded) > self.most_unfolded:
-            raise self.unfolds_to_more("; give the file as it is, unfolded")
+            raise self.make_size_error("; give the file as it is, unfolded")
         return unfolded
 
 
-def most_unfolded(content: bytes, trusted: int | None = None) -> int:
-    """Return how many bytes a compressed file with this content may unfold to; `trusted` is the least, else TRUSTED."""
+def bound_unfolded(content: bytes, trusted: int | None = None) -> int:
+    """Return the number of bytes to which a compressed file may unfold; `trusted` is the minimum, else TRUSTED."""
     return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))

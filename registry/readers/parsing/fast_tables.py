@@ -1,6 +1,6 @@
 """Fast readers of whole tables, most of them by DuckDB, which can reach nothing but the one file.
 
-`read_at_once` returns None for a file that is not certainly valid. Readers then read row by row and report errors with
+`read_table` returns None for a file that is not certainly valid. Readers then read row by row and report errors with
 their places.
 
 A Parquet file of some kilobytes can unfold to gigabytes, because equal values are stored once. Its size is therefore
@@ -26,9 +26,9 @@ from registry.columns import Rows
 from registry.errors import InputError, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.items import Item
-from registry.readers.parsing.delimited import MARKS, Separator, unquoted
-from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, most_unfolded
-from registry.readers.parsing.json_values import flattened, json_columns
+from registry.readers.parsing.delimited import MARKS, Separator, strip_quotes
+from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, bound_unfolded
+from registry.readers.parsing.json_values import flatten_columns, parse_columns
 
 # A hostile file must not take more than a large honest one: no disk, no other file, no Python variable, no extension.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -39,36 +39,36 @@ LEAST_MEMORY = 2**28  # bytes for DuckDB; else twice what the file may unfold to
 
 
 @contextmanager
-def reading(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
-    """Write a file with this content, called `name`, into a folder of its own, and open a connection that can read it.
+def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
+    """Write a file called `name` into its own folder, and connect a database that can read only that file.
 
-    A path is a pattern to DuckDB: `as_pattern` names this file alone.
+    A path is a pattern to DuckDB: `escape_path` names this file alone.
     """
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        memory = max(LEAST_MEMORY, 2 * most_unfolded(content))
+        memory = max(LEAST_MEMORY, 2 * bound_unfolded(content))
         with duckdb.connect(config=_CONFIG | {"memory_limit": f"{memory}B"}) as connection:
-            connection.execute(f"SET allowed_paths = [{quoted(str(path))}, {quoted(as_pattern(path))}]")
+            connection.execute(f"SET allowed_paths = [{quote_text(str(path))}, {quote_text(escape_path(path))}]")
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
             yield connection, path
 
 
-def as_pattern(path: Path) -> str:
-    """The pattern that a path alone fits."""
+def escape_path(path: Path) -> str:
+    """Return the pattern that matches only this path."""
     return glob.escape(str(path))
 
 
-def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+def quote_text(text: str) -> str:
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def named(column: str) -> str:
-    """A column's name as SQL writes it."""
+def quote_name(column: str) -> str:
+    """Quote a column's name for SQL."""
     return '"' + column.replace('"', '""') + '"'
 
 
@@ -88,21 +88,21 @@ _DECLARED = """
 """
 
 
-def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give the columns that are named (None: all) of every row, with its number from 1.
+def read_parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the named columns (None: all) of every row, with row numbers from 1.
 
     Raises:
         InputError: The file is not Parquet, is damaged or too large, or a column is not there.
     """
-    with opened(document) as (connection, pattern):
-        known = _names(connection, pattern, document)
+    with open_parquet(document) as (connection, pattern):
+        known = _read_names(connection, pattern, document)
         wanted = known if names is None else list(dict.fromkeys(names))
         for name in wanted:
             if name not in known:
                 raise document.error(f"no column {name!r}; {suggest(name, known)}")
-        require_declared(connection, pattern, document, wanted)
-        columns = list(map(named, wanted)) or ["NULL"]
-        require_measured(connection, pattern, document, columns)
+        check_footer(connection, pattern, document, wanted)
+        columns = list(map(quote_name, wanted)) or ["NULL"]
+        check_sizes(connection, pattern, document, columns)
         found = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
         number = 0
         while batch := found.fetchmany(_BATCH):
@@ -110,21 +110,21 @@ def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iter
                 yield number, dict(zip(wanted, row[:len(wanted)], strict=True))
 
 
-def parquet_head(document: Document) -> tuple[list[str], list[Any]]:
-    """Give the names of the columns, and the first row; nothing where there is none.
+def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
+    """Return the column names and the first row, empty if there is none.
 
     Raises:
-        InputError: As `parquet_rows`.
+        InputError: As `read_parquet_rows`.
     """
-    with opened(document) as (connection, pattern):
-        names = _names(connection, pattern, document)
+    with open_parquet(document) as (connection, pattern):
+        names = _read_names(connection, pattern, document)
         first = connection.execute("SELECT * FROM read_parquet(?) LIMIT 1", [pattern]).fetchone()
         return names, list(first or ())
 
 
 @contextmanager
-def opened(document: Document) -> Iterator[tuple[Any, str]]:
-    """Open a connection that can read the file, and give the pattern by which queries name it.
+def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
+    """Connect a database that can read the file; yields the connection and the file's pattern.
 
     Raises:
         InputError: The file is not Parquet; or what the connection was asked for cannot be read.
@@ -138,9 +138,9 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
         raise document.error(f"a Parquet file holds no lines of text; leave the option {option!r} out")
     if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
         raise document.error("not a Parquet file")
-    with reading(document.content, "table.parquet") as (connection, path):
+    with open_duckdb(document.content, "table.parquet") as (connection, path):
         try:
-            yield connection, as_pattern(path)
+            yield connection, escape_path(path)
         except (duckdb.OutOfMemoryException, MemoryError):
             raise document.error("unfolds to more than memory may take") from None
         except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
@@ -148,8 +148,7 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
             raise document.error(f"cannot read this Parquet file: {why}") from None
 
 
-def _names(connection: Any, pattern: str, document: Document) -> list[str]:
-    """The names of the columns, unless there are too many."""
+def _read_names(connection: Any, pattern: str, document: Document) -> list[str]:
     (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
                                        [pattern]).fetchone()
     if n_columns > MAX_CELLS:
@@ -157,14 +156,14 @@ def _names(connection: Any, pattern: str, document: Document) -> list[str]:
     return [column[0] for column in connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern]).description]
 
 
-def require_declared(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
-    """Refuse a file whose footer says that these columns are too large; gives the number of its rows."""
+def check_footer(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
+    """Refuse a file whose footer declares that these columns are too large; return the number of rows."""
     rows, size = connection.execute(_DECLARED, [pattern, list(names)]).fetchone()
     _require_bounded(document, rows, max(size, 2 * rows * len(names)))
     return int(rows)
 
 
-def require_measured(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
+def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
     """Refuse a file in which these columns, given as SQL, are too large.
 
     What is really there is asked for: rows, bytes of all values with what separates them, and of the longest.
@@ -177,13 +176,13 @@ def require_measured(connection: Any, pattern: str, document: Document, columns:
 
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
-    """Refuse so many rows, and values of so many bytes in all, the `longest` of so many."""
+    """Refuse more rows or bytes than allowed; `longest` is the size of the longest value."""
     if rows > document.most_lines:
-        raise document.beyond(f"{rows:,} rows", document.most_lines)
+        raise document.make_bounds_error(f"{rows:,} rows", document.most_lines)
     if longest > MAX_LINE:
         raise document.error(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read")
     if size > document.most_unfolded:
-        raise document.unfolds_to_more()
+        raise document.make_size_error()
 
 
 _SHARED = 2**12  # rows of attributes that are kept to be shared
@@ -225,16 +224,16 @@ class Table:
     attributes: dict[str, list[str]]
     numbers: dict[str, Floats]
 
-    def items(self, attributes: Sequence[str], golds: Iterable[Any]) -> list[Item] | None:
-        """The items with these golds and attributes; None where an attribute is none."""
+    def make_items(self, attributes: Sequence[str], golds: Iterable[Any]) -> list[Item] | None:
+        """Return items with these golds and attributes; None if a column is missing."""
         if not set(attributes) <= self.attributes.keys():
             return None
-        of_rows = rows_of({name: self.attributes[name] for name in attributes})
+        of_rows = make_attribute_rows({name: self.attributes[name] for name in attributes})
         return list(map(Item, self.rows.keys, golds, of_rows, self.rows.lines))
 
 
-def rows_of(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
-    """Give every row of attributes by its columns' names, without end if there are none.
+def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
+    """Yield attributes of each row by column, without end if there are no columns.
 
     Equal rows are one object, as far as known: the documents of a test set are fewer than its items. The row before is
     known, and so are the first `_SHARED` ones.
@@ -255,8 +254,8 @@ def rows_of(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
         yield row
 
 
-def read_at_once(document: Document, layout: Layout) -> Table | None:
-    """Read a table, unless it was read in this way before; None where that cannot be done.
+def read_table(document: Document, layout: Layout) -> Table | None:
+    """Read a valid table, once per layout; None if it may have a fault.
 
     This is where a file is found fit for the fast way, or left to the careful one.
     """
@@ -264,7 +263,7 @@ def read_at_once(document: Document, layout: Layout) -> Table | None:
         return None
     known = layout, document.repair, document.skip
     if known not in document.made:
-        read = {"delimited": _delimited, "jsonl": _json_lines, "parquet": _parquet}[layout.syntax]
+        read = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}[layout.syntax]
         try:
             document.made[known] = read(document, layout)
         except InputError:  # said again by whoever goes row by row, if nothing else is wrong before
@@ -275,11 +274,11 @@ def read_at_once(document: Document, layout: Layout) -> Table | None:
     return table
 
 
-def _delimited(document: Document, layout: Layout) -> Table | None:
+def _read_delimited(document: Document, layout: Layout) -> Table | None:
     import duckdb
 
     text, delimiter = document.text().rstrip("\n"), MARKS[layout.separator]
-    if not _is_plain(text, layout) or not (plain := unquoted(text, layout.separator)):
+    if not _is_plain(text, layout) or not (plain := strip_quotes(text, layout.separator)):
         return None
     head, _, rest = plain.partition("\n")
     if head.count(delimiter) >= MAX_CELLS:
@@ -294,25 +293,25 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
         return None
     columns = [f"c{n}" for n in range(len(names))]
     types = ", ".join(f"{column}: 'VARCHAR'" for column in columns)
-    table = (f"read_csv(?, auto_detect = false, header = false, delim = {quoted(delimiter)}, quote = '', escape = '', "
-             f"columns = {{{types}}})")
-    unscored = ", ".join(map(quoted, layout.unscored)) or "NULL"
+    table = (f"read_csv(?, auto_detect = false, header = false, delim = {quote_text(delimiter)}, quote = '', "
+             f"escape = '', columns = {{{types}}})")
+    unscored = ", ".join(map(quote_text, layout.unscored)) or "NULL"
     texts = {name: f"coalesce({column}, '')" for name, column in zip(names, columns, strict=True)
              if name in {*layout.item, *layout.attributes}}
     numbers = {name: f"CASE WHEN coalesce({column}, '') IN ({unscored}) THEN 'nan'::DOUBLE "
                      f"WHEN regexp_full_match({column}, '{NUMBER}') THEN try_cast({column} AS DOUBLE) END"
                for name, column in zip(names, columns, strict=True) if name not in texts}
     try:
-        with reading(body.encode(), "table.csv") as (connection, path):
-            found = _fetched(connection, {**texts, **numbers}, table, as_pattern(path))
+        with open_duckdb(body.encode(), "table.csv") as (connection, path):
+            found = _fetch(connection, {**texts, **numbers}, table, escape_path(path))
     except (duckdb.Error, MemoryError):
         return None
     first = document.skip + (1 if layout.columns else 2)
-    return _table(found, layout, texts, range(first, first + n_rows))
+    return _make_table(found, layout, texts, range(first, first + n_rows))
 
 
 def _is_plain(text: str, layout: Layout) -> bool:
-    """Whether every line of a text is a row whose cells its separator alone tells apart."""
+    """True if every line is a row, and the separator alone splits its cells."""
     if text.startswith("\n") or "\n\n" in text or "\r" in text:
         return False
     if layout.comment and (text.startswith(layout.comment) or f"\n{layout.comment}" in text):
@@ -321,13 +320,13 @@ def _is_plain(text: str, layout: Layout) -> bool:
         text[0] == " " or text[-1] == " " or any(blank in text for blank in ("\t", "  ", " \n", "\n ")))
 
 
-def _json_lines(document: Document, layout: Layout) -> Table | None:
+def _read_json_lines(document: Document, layout: Layout) -> Table | None:
     texts, numbers = dict[str, list[str]](), dict[str, list[Floats]]()
     n_rows = 0
     for number, block in document.blocks():
-        if (plain := json_columns(block)) is None or (layout.comment and f"\n{layout.comment}" in f"\n{block}"):
+        if (plain := parse_columns(block)) is None or (layout.comment and f"\n{layout.comment}" in f"\n{block}"):
             return None
-        columns = flattened(plain)
+        columns = flatten_columns(plain)
         if number == 1 + document.skip:
             wanted = {*layout.item, *layout.attributes} & columns.keys()
             texts, numbers = {name: [] for name in wanted}, {name: [] for name in columns.keys() - wanted}
@@ -335,23 +334,23 @@ def _json_lines(document: Document, layout: Layout) -> Table | None:
             return None
         for name, cells in texts.items():
             cells += map(str, columns[name])
-        of_block = {name: _json_numbers(columns[name], layout.unscored) for name in numbers if name in columns}
+        of_block = {name: _to_numbers(columns[name], layout.unscored) for name in numbers if name in columns}
         numbers = {name: [*numbers[name], found] for name, found in of_block.items() if found is not None}
         n_rows += block.count("\n") + 1
     if not set(layout.item) <= texts.keys():
         return None
     found = {name: np.array(cells, dtype=object) for name, cells in texts.items()} | {
         name: np.concatenate(parts) for name, parts in numbers.items()}
-    return _table(found, layout, texts, range(1 + document.skip, 1 + document.skip + n_rows))
+    return _make_table(found, layout, texts, range(1 + document.skip, 1 + document.skip + n_rows))
 
 
-def numbers_in(unscored: Iterable[str]) -> frozenset[float]:
-    """The numbers among what stands in place of one: JSON and Parquet have -1 where text has "-1"."""
+def parse_unscored(unscored: Iterable[str]) -> frozenset[float]:
+    """Return the numbers among marks for absent scores: JSON and Parquet have -1 for "-1"."""
     return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(NUMBER, mark))
 
 
-def _json_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
-    """A column of numbers; nan is one that is not there. None where a cell is neither."""
+def _to_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
+    """Return a column as numbers, nan if absent; None if a cell is neither."""
     if any(type(cell) is str and cell not in unscored for cell in cells):
         return None
     absent = np.array([cell is None or type(cell) is str for cell in cells], dtype=np.bool_)
@@ -364,43 +363,43 @@ def _json_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
         return None
     if not np.isfinite(values).all():
         return None
-    return np.where(absent | np.isin(values, list(numbers_in(unscored))), np.nan, values)
+    return np.where(absent | np.isin(values, list(parse_unscored(unscored))), np.nan, values)
 
 
-def _parquet(document: Document, layout: Layout) -> Table | None:
-    with opened(document) as (connection, pattern):
+def _read_parquet(document: Document, layout: Layout) -> Table | None:
+    with open_parquet(document) as (connection, pattern):
         types = {name: str(type_) for name, type_, *_ in connection.execute(
             "DESCRIBE SELECT * FROM read_parquet(?)", [pattern]).fetchall()}
-        texts = {name: f"{named(name)}::VARCHAR" for name in dict.fromkeys((*layout.item, *layout.attributes))
+        texts = {name: f"{quote_name(name)}::VARCHAR" for name in dict.fromkeys((*layout.item, *layout.attributes))
                  if types.get(name) in _TEXTS}
-        whole = {name: named(name) for name, type_ in types.items() if name not in texts and type_ in _WHOLE}
+        whole = {name: quote_name(name) for name, type_ in types.items() if name not in texts and type_ in _WHOLE}
         numbers = whole | {
-            name: f"CASE WHEN {named(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({named(name)}::DOUBLE) "
-                  f"THEN {named(name)}::DOUBLE END"
+            name: f"CASE WHEN {quote_name(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({quote_name(name)}::DOUBLE) "
+                  f"THEN {quote_name(name)}::DOUBLE END"
             for name, type_ in types.items() if name not in texts and type_ in _DECIMAL}
         if len(types) > MAX_CELLS or not set(layout.item) <= texts.keys():
             return None
-        n_rows = require_declared(connection, pattern, document, [*texts, *numbers])
-        require_measured(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
-        found = _fetched(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
+        n_rows = check_footer(connection, pattern, document, [*texts, *numbers])
+        check_sizes(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
+        found = _fetch(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
     found |= {name: np.ma.filled(found[name].astype(np.float64), np.nan) for name in whole}
-    if marks := list(numbers_in(layout.unscored)):
+    if marks := list(parse_unscored(layout.unscored)):
         for name in numbers:
             found[name] = found[name].astype(np.float64)
             found[name][np.isin(np.ma.getdata(found[name]), marks)] = np.nan
-    return _table(found, layout, texts, range(1, n_rows + 1))
+    return _make_table(found, layout, texts, range(1, n_rows + 1))
 
 
-def _fetched(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
-    """Columns, given as SQL by name, as arrays by name."""
+def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
+    """Fetch columns, given as SQL by name, as arrays."""
     chosen = ", ".join(f"{column} AS v{n}" for n, column in enumerate(columns.values()))
     query = f"SELECT {chosen} FROM {table}"  # noqa: S608 - made of quoted names
     arrays = connection.execute(query, [pattern]).fetchnumpy()
     return dict(zip(columns, arrays.values(), strict=True))
 
 
-def _table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
-    """The table of columns that were read, where each line has a row and every row a key."""
+def _make_table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
+    """Make the table if each line has a row and each row a key."""
     cells = {name: found[name].tolist() for name in texts}
     if not lines or any(len(column) != len(lines) for column in found.values()):
         return None
@@ -411,12 +410,12 @@ def _table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines
     attributes = {name: cells[name] for name in layout.attributes
                   if name in cells and None not in cells[name] and "".join(cells[name]).isprintable()}
     numbers = {name: checked for name, column in found.items()
-               if name not in texts and (checked := _checked(column)) is not None}
+               if name not in texts and (checked := _check_numbers(column)) is not None}
     return Table(Rows(keys, lines), attributes, numbers)
 
 
-def _checked(column: Any) -> Floats | None:
-    """A column of numbers, where each is one (nan where it is not there) and can be kept."""
+def _check_numbers(column: Any) -> Floats | None:
+    """Return a column of numbers if all can be stored; nan is an absent number."""
     if np.ma.is_masked(column):
         return None
     values: Floats = np.ma.getdata(column) + 0.0  # no -0.0

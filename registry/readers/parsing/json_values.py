@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from registry.errors import InputError, suggest
-from registry.readers.parsing.delimited import Written, content_lines
+from registry.readers.parsing.delimited import Written, read_content_lines
 from registry.readers.parsing.document import Document
 
 MAX_KEYS = 2**18  # in a line, with all that is nested in it: each takes some 200 bytes
@@ -22,8 +22,8 @@ _CONTAINER = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]', re.DOTALL)  # or a t
 _KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslash before it
 
 
-def json_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
-    """Read the object in line `number` of the file at `path`; see `json_value`.
+def parse_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
+    """Parse the object in line `number` of the file at `path`; see `parse_json`.
 
     Raises:
         InputError: It is not JSON (nan and infinity are not), no object, or a key stands twice.
@@ -34,7 +34,7 @@ def json_object(line: str, path: str, number: int | None, *, nan: bool = False) 
         raise InputError(f"more than {MAX_CONTAINERS:,} lists and objects in one line, which are the most that are "
                          "read", path=path, line=number)
     try:
-        value = json_value(line, nan=nan)
+        value = parse_json(line, nan=nan)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}; every line must be one whole object",
                          path=path, line=number) from None
@@ -45,8 +45,8 @@ def json_object(line: str, path: str, number: int | None, *, nan: bool = False) 
     return value
 
 
-def json_columns(block: str) -> dict[str, list[Any]] | None:
-    """The columns of a block of lines that are objects with the same keys; None where one is not."""
+def parse_columns(block: str) -> dict[str, list[Any]] | None:
+    """Return the columns of a block of objects with the same keys; None if one differs."""
     if _count_keys(block) > MAX_KEYS or has_more_containers(block, MAX_CONTAINERS):
         return None
     try:
@@ -58,15 +58,15 @@ def json_columns(block: str) -> dict[str, list[Any]] | None:
     return {name: [one[name] for one in objects] for name in objects[0]}
 
 
-def json_value(text: str | bytes, *, nan: bool = False) -> Any:
-    """Read any JSON value; `nan` lets Python's own NaN and Infinity pass, which programs write that do not look.
+def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
+    """Parse any JSON value; `nan` accepts NaN and Infinity, which some programs write.
 
     Raises:
         ValueError: It is not JSON, or a key stands twice in an object.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=float if nan else _no_constant,
-                          parse_int=_number)
+        return json.loads(text, object_pairs_hook=_make_object, parse_constant=float if nan else _refuse_constant,
+                          parse_int=_parse_whole)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -80,26 +80,26 @@ def has_more_containers(text: str, most: int) -> bool:
 
 
 def _count_keys(text: str) -> int:
-    """Return how many keys a text of JSON has at the most, or 0 if it is too short for many."""
+    """Return an upper bound of the number of keys, or 0 if the text is too short for many."""
     return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice")
     return found
 
 
-def _number(digits: str) -> float:
+def _parse_whole(digits: str) -> float:
     return int(digits) if len(digits) < 400 else float(digits)  # Python refuses to read very long whole numbers
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number)
+STRICT = json.JSONDecoder(object_pairs_hook=_make_object, parse_constant=_refuse_constant, parse_int=_parse_whole)
 
 
 ABSENT = object()  # what stands where no path leads
@@ -112,19 +112,19 @@ _MOST_HINTS = 100  # rows of a file
 _CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
 
 
-def json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give every line of JSON Lines as an object, with its number."""
-    for number, line in content_lines(document, written):
+def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield every line of JSON Lines as an object, with its number."""
+    for number, line in read_content_lines(document, written):
         try:
-            entry = json_object(line, document.path, number)
+            entry = parse_object(line, document.path, number)
         except InputError as error:
             document.report(error)
         else:
             yield number, entry
 
 
-def json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give the rows of a file that is one JSON value, each with the number of the line where it begins.
+def read_json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a file that is one JSON value, each with the line where it begins.
 
     The value is a list of objects, or an object with what is said of each item under its name: an object, whose key
     `item` is then the name, or only what would stand in `column`.
@@ -132,16 +132,16 @@ def json_entries(document: Document, item: str | None, column: str | None) -> It
     Raises:
         InputError: It is not JSON, neither of these, or beyond all measure; names the line.
     """
-    for line, name, value in json_members(document):
-        entry = _entry(name, value, item, column)
+    for line, name, value in read_json_members(document):
+        entry = _make_entry(name, value, item, column)
         if isinstance(entry, str):
             document.refuse(entry, line)
         else:
             yield line, entry
 
 
-def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
-    """Give what a file holds that is one list or object: the number of the line, the name (None in a list), the value.
+def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
+    """Yield line, name (None in a list) and value of each member of a list or object.
 
     Raises:
         InputError: It is not JSON, neither of these, or beyond all measure; names the line.
@@ -151,37 +151,37 @@ def json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
         raise document.error(f"more than {most:,} lists and objects, which are the most that are read"
                              f"{document.bounds.reason}")
     try:
-        for n, (at, name, value) in enumerate(_members(text)):
+        for n, (at, name, value) in enumerate(_read_members(text)):
             line, counted_to = line + text.count("\n", counted_to, at), at
             if n == document.most_lines:
-                raise document.beyond("more entries", n, line)
+                raise document.make_bounds_error("more entries", n, line)
             yield line, name, value
     except json.JSONDecodeError as error:
         raise document.error(f"not JSON: {error.msg} at column {error.colno}", error.lineno + document.skip) from None
 
 
-def at_path(entry: Any, name: str) -> Any:
-    """What stands in the column `name` of a row, or of what stands in one, or `ABSENT`."""
-    return entry[name] if type(entry) is dict and name in entry else followed(entry, name.split("."))
+def get_value(entry: Any, name: str) -> Any:
+    """Return the value of column `name` in a row or value, or `ABSENT`."""
+    return entry[name] if type(entry) is dict and name in entry else follow_path(entry, name.split("."))
 
 
-def no_column(document: Document, entry: Mapping[str, Any], name: str) -> str:
-    """Say that a row of a file has no column `name`, and for the first rows what may be meant, which takes long."""
-    n = document.made[no_column] = document.made.get(no_column, 0) + 1
-    return f"no key {name!r}" + (f"; {suggest(name, _paths(entry))}" if n <= _MOST_HINTS else "")
+def describe_missing(document: Document, entry: Mapping[str, Any], name: str) -> str:
+    """Describe a missing column; only the first rows suggest names, because that is slow."""
+    n = document.made[describe_missing] = document.made.get(describe_missing, 0) + 1
+    return f"no key {name!r}" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
-def column_at_path(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
-    """The cells of a column of rows with the same keys, given as columns; None where a row has no such cell."""
+def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
+    """Return the cells of a column of rows with the same keys; None if a row lacks it."""
     if name in columns:
         return columns[name]
     first, *rest = name.split(".")
-    cells = [followed(cell, rest) for cell in columns.get(first, [ABSENT])]
+    cells = [follow_path(cell, rest) for cell in columns.get(first, [ABSENT])]
     return None if any(cell is ABSENT for cell in cells) else cells
 
 
-def flattened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """The columns, and those in objects that have the same keys in all rows, by their paths."""
+def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the columns, and by path those of objects with the same keys in all rows."""
     found = dict(columns)
     within = {name: cells for name, cells in columns.items() if "." not in name}
     for _ in range(_DEEPEST):
@@ -194,8 +194,8 @@ def flattened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     return found
 
 
-def followed(value: Any, path: Sequence[str]) -> Any:
-    """What stands at the end of a path of keys and places in lists, or `ABSENT`."""
+def follow_path(value: Any, path: Sequence[str]) -> Any:
+    """Return the value at the end of a path of keys and list indices, or `ABSENT`."""
     for key in path:
         if isinstance(value, Mapping) and key in value:
             value = value[key]
@@ -206,8 +206,8 @@ def followed(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _paths(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that a row has, as far as people can be told of them: what is no object itself."""
+def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """List the columns of a row for messages: values that are no objects."""
     found: dict[str, Any] = {}
     within: Mapping[str, Any] = entry
     for _ in range(_DEEPEST):
@@ -219,36 +219,36 @@ def _paths(entry: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _members(text: str) -> Iterator[tuple[int, str | None, Any]]:
-    """Give what a list or an object holds: where it begins, its name in the object, and itself.
+def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
+    """Yield offset, name and value of each member of a list or object.
 
     Raises:
         JSONDecodeError: The text is not JSON, or neither of both.
     """
-    at = _next(text, 0)
+    at = _skip_blanks(text, 0)
     ends = {"[": "]", "{": "}"}.get(text[at:at + 1])
     if ends is None:
         raise json.JSONDecodeError("expected a list of objects, or an object of items", text, at)
-    is_first, at = True, _next(text, at + 1)
+    is_first, at = True, _skip_blanks(text, at + 1)
     while not (text.startswith(ends, at) and is_first):
         begins, name = at, None
         if ends == "}":
             if not text.startswith('"', at):
                 raise json.JSONDecodeError("expected the name of an item in double quotes", text, at)
-            name, at = _decoded(text, at)
-            at = _after(text, _next(text, at), ":")
-        value, at = _decoded(text, at)
+            name, at = _decode(text, at)
+            at = _skip_mark(text, _skip_blanks(text, at), ":")
+        value, at = _decode(text, at)
         yield begins, name, value
         del value
-        is_first, at = False, _next(text, at)
+        is_first, at = False, _skip_blanks(text, at)
         if text.startswith(ends, at):
             break
-        at = _after(text, at, ",")
-    if (at := _next(text, at + 1)) < len(text):
+        at = _skip_mark(text, at, ",")
+    if (at := _skip_blanks(text, at + 1)) < len(text):
         raise json.JSONDecodeError("more text after the end of the value", text, at)
 
 
-def _decoded(text: str, at: int) -> tuple[Any, int]:
+def _decode(text: str, at: int) -> tuple[Any, int]:
     try:
         return STRICT.raw_decode(text, at)
     except RecursionError:
@@ -259,19 +259,19 @@ def _decoded(text: str, at: int) -> tuple[Any, int]:
         raise json.JSONDecodeError(str(error), text, at) from None
 
 
-def _next(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     found = _BLANKS.match(text, at)
     return found.end() if found else at
 
 
-def _after(text: str, at: int, mark: str) -> int:
+def _skip_mark(text: str, at: int, mark: str) -> int:
     if not text.startswith(mark, at):
         raise json.JSONDecodeError(f"expected {mark!r}", text, at)
-    return _next(text, at + 1)
+    return _skip_blanks(text, at + 1)
 
 
-def _entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
-    """The row that a member of the whole value is, or what is wrong with it."""
+def _make_entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
+    """Return the row for a member of the whole value, or a fault."""
     if name is None:
         return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"
     if item is None:

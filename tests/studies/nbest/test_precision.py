@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+<<<<<<< HEAD
 from registry.metrics.sets import accepted
 from registry.studies.ranking import Contest, Ranked, evaluate
+=======
+from registry.metrics.sets import find_accepted
+from registry.studies.nbest.precision import Contest, Ranked, evaluate
+>>>>>>> hub/main
 
 
 @st.composite
@@ -30,7 +35,7 @@ def test_lists_and_regions_are_those_of_sets(ranked, ties):
         sets = []
         for system, curve in enumerate(found.curves):
             at = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
-            taken = accepted(ranked.scores[at, system], best=n, ties=ties, order=ranked.order[at])
+            taken = find_accepted(ranked.scores[at, system], best=n, ties=ties, order=ranked.order[at])
             sets.append(set(at[taken]))
             right = sum(ranked.right[c] for c in sets[-1])
             assert (curve.accepted[k], curve.right[k]) == (len(sets[-1]), right)
