@@ -399,7 +399,8 @@ def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
 def _averaged(found: Boards, database: Database) -> Boards:
     """The same with averages over test sets: those that are not kept are made for as long as they are shown."""
     try:
-        return found.with_averages(load_macro_boards(found.asked, Archive(database, Journal("serve", {}), dry_run=True)))
+        archive = Archive(database, Journal("serve", {}), dry_run=True)
+        return found.with_averages(load_macro_boards(found.asked, archive))
     except MismatchError:  # as above, of what was written since
         return found
 

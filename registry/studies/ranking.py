@@ -22,7 +22,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array, salt_digest, short
 from registry.messages import Message
-from registry.metrics.sets import Ties, accepted, best_first, cut, tie_order
+from registry.metrics.sets import Ties, count_accepted, find_accepted, order_ties, sort_best_first
 from registry.provenance import StudySignature
 from registry.significance.diagnostics.assumptions import shared_candidates
 from registry.significance.distributions import clopper_pearson
@@ -43,7 +43,7 @@ class Ranked:
         systems: Their names, [systems].
         right: Which candidates the gold has, [candidates].
         scores: Higher is better, nan where a system does not return a candidate, [candidates, systems].
-        order: The place of each candidate in the random order that breaks ties (`acceptance.tie_order`), [candidates].
+        order: The place of each candidate in the random order that breaks ties (`order_ties`), [candidates].
     """
 
     systems: tuple[str, ...]
@@ -152,8 +152,8 @@ def _lists(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Count
     """The cut-off (by its position) from which on the system accepts each candidate, and the sizes of its lists."""
     returned = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
     scores = ranked.scores[returned, system]
-    positions = best_first(scores, ranked.order[returned])
-    sizes = cut(scores[positions], grid, ties)
+    positions = sort_best_first(scores, ranked.order[returned])
+    sizes = count_accepted(scores[positions], grid, ties)
     entry = np.full(len(ranked.right), len(grid), dtype=np.int64)
     entry[returned[positions]] = np.searchsorted(sizes, np.arange(len(positions)), side="right")
     return entry, sizes
@@ -233,7 +233,7 @@ def _variation(ranked: Ranked, system: int, repetition: Ints, n: int, average: i
     if not len(returned):
         raise InputError(f"{ranked.systems[system]} returns no candidate; leave it out by --system")
     threshold = float(returned[max(len(returned) - average * n, 0)])
-    taken = accepted(scores, threshold=threshold)
+    taken = find_accepted(scores, threshold=threshold)
     sizes = np.bincount(repetition[taken], minlength=n)
     right = np.bincount(repetition[taken & ranked.right], minlength=n)[sizes > 0]
     sizes = sizes[sizes > 0]
@@ -327,7 +327,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     chosen = [_find(members, system, name) for system in systems] or list(range(len(members)))
     if twice := [n for n in chosen if chosen.count(n) > 1]:
         raise InputError(f"{members[twice[0]].name} is named twice; name it once")
-    order = tie_order(seed, (answers.names[n] for n in kept))
+    order = order_ties(seed, (answers.names[n] for n in kept))
     ranked = Ranked(tuple(name_systems([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
     warning = shared_candidates(items, has_intervals=True)

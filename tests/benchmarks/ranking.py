@@ -2,13 +2,8 @@
 
 import numpy as np
 
-<<<<<<< HEAD
-from registry.metrics.sets import tie_order
-from registry.studies.ranking import Ranked, evaluate
-=======
 from registry.metrics.sets import order_ties
-from registry.studies.nbest.precision import Ranked, evaluate
->>>>>>> hub/main
+from registry.studies.ranking import Ranked, evaluate
 from tests.benchmarks.figures import Figure, seconds
 
 SYSTEMS, CANDIDATES, CUT_OFFS = 10, 100_000, 100

@@ -8,13 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-<<<<<<< HEAD
-from registry.metrics.sets import accepted
-from registry.studies.ranking import Contest, Ranked, evaluate
-=======
 from registry.metrics.sets import find_accepted
-from registry.studies.nbest.precision import Contest, Ranked, evaluate
->>>>>>> hub/main
+from registry.studies.ranking import Contest, Ranked, evaluate
 
 
 @st.composite
