@@ -1,9 +1,9 @@
-"""Readers, metrics and importers of packages outside: entry points, off unless a task names the package.
+"""Plugins: readers, metrics, importers, tests and studies of other packages, found by their entry points.
 
-A package offers classes by entry points of the groups `evalregistry.readers`, `.metrics` and `.importers`. A task names
-packages in `[task] plugins`, and calls what they offer by its plain name. Everywhere else it has its full name, which
-says where it comes from, `Within@evalregistry-toy`. What a package offers is known without loading it; it is loaded,
-and its code run, where something of it is asked for by name.
+A package offers classes by entry points of the groups `evalregistry.readers`, `.metrics`, `.importers`, `.tests` and
+`.studies`. A task lists packages in `[task] plugins` and uses plain names of their readers and metrics. Everywhere else
+a class has its full name, which contains its package: `Within@evalregistry-toy`. Listing the classes of a package does
+not load it. It is loaded, and its code runs, when one of its classes is requested by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ loaded: list[str] = []  # the full names of what this process has loaded
 
 
 class Offered(NamedTuple):
-    """What a package offers: its plain name, the package (its distribution) and that one's version."""
+    """A class that a package offers: its plain name, the package (its distribution) and the version of that."""
 
     name: str
     package: str
@@ -30,22 +30,22 @@ class Offered(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The name that says where it comes from."""
+        """The name with the package."""
         return f"{self.name}@{self.package}"
 
 
 class Catalogue(dict[str, type[V]]):
     """Classes by name: the program's own, and those of packages by their full names, loaded when they are looked up.
 
-    Only the program's own are iterated over and counted.
+    Iteration and length cover only the program's own classes.
 
     Attributes:
-        kind: `reader`, `metric` or `importer`.
-        base: What all are classes of.
+        kind: `reader`, `metric`, `importer`, `test` or `study`.
+        base: The base class of all classes.
     """
 
     def __init__(self, kind: str, base: type[V], own: Sequence[type[V]]) -> None:
-        super().__init__({of.name: of for of in own})  # type: ignore[attr-defined]
+        super().__init__({cls.name: cls for cls in own})  # type: ignore[attr-defined]
         self.kind, self.base = kind, base
 
     def __contains__(self, name: object) -> bool:
@@ -61,15 +61,12 @@ class Catalogue(dict[str, type[V]]):
         return _load(self.kind, self.base, offered[plain])
 
     def offered(self, package: str | None = None) -> list[Offered]:
-        """What packages, or one of them, offer; nothing is loaded.
+        """Return the classes that all packages, or one of them, offer, without loading them.
 
         Raises:
             InputError: The package is not installed.
         """
-        group = f"evalregistry.{self.kind}s"
-        entries = entry_points(group=group) if package is None else _installed(package).entry_points.select(group=group)
-        return sorted(Offered(entry.name, entry.dist.name, entry.dist.version, entry)
-                      for entry in entries if entry.dist is not None)
+        return find_offered(self.kind, package)
 
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
         """The program's own classes and those of some packages, all by plain names.
@@ -109,6 +106,18 @@ def _load(kind: str, base: type[V], of: Offered) -> type[V]:
         found.name = of.full_name  # type: ignore[attr-defined]
         loaded.append(of.full_name)
     return found
+
+
+def find_offered(kind: str, package: str | None = None) -> list[Offered]:
+    """Return the classes of a kind that all packages, or one of them, offer, without loading them.
+
+    Raises:
+        InputError: The package is not installed.
+    """
+    group = f"evalregistry.{'studies' if kind == 'study' else f'{kind}s'}"
+    entries = entry_points(group=group) if package is None else _installed(package).entry_points.select(group=group)
+    return sorted(Offered(entry.name, entry.dist.name, entry.dist.version, entry)
+                  for entry in entries if entry.dist is not None)
 
 
 def package_of(name: str) -> str | None:

@@ -18,7 +18,7 @@ from registry.metrics.confusion import make_label_code
 from registry.metrics.sets import MatchMetric
 from registry.readers import Conllu, Document
 from registry.significance import TESTS, StatisticMatrix
-from registry.studies.advise import VARIANTS, in_words, preferred, verdict
+from registry.studies.advise import VARIANTS, describe_score, judge_test, list_preferred
 from tests.required_options import REQUIRED
 
 N = 200
@@ -161,9 +161,9 @@ def verdicts(metric):
     found = {}
     for test in (*(known() for known in TESTS.values()), *VARIANTS):
         by_response = test.units[0] == "response" and single is not None
-        said = verdict(test, single if by_response else matrix, "response" if by_response else "item")
+        said = judge_test(test, single if by_response else matrix, "response" if by_response else "item")
         found[repr(test)] = said
-    return in_words(matrix), repr(preferred(matrix)[0]), found
+    return describe_score(matrix), repr(list_preferred(matrix)[0]), found
 
 
 def metrics():

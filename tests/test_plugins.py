@@ -1,8 +1,9 @@
-"""Packages with readers, metrics and importers: the template in docs/plugin/, built, installed and used."""
+"""Packages with readers, metrics, importers, tests and studies: the template in docs/plugin/, built and used."""
 
 import contextlib
 import importlib
 import json
+import math
 import sys
 import zipfile
 from pathlib import Path
@@ -46,6 +47,7 @@ def built(tmp_path_factory):
 def installed(built, monkeypatch):
     """The package where Python finds it; gone and forgotten after the test."""
     monkeypatch.syspath_prepend(built)
+    monkeypatch.delitem(sys.modules, "registry.cli.study", raising=False)  # lists studies of packages when imported
     yield built
     sys.modules.pop("evalregistry_toy", None)
     plugins.loaded.clear()
@@ -104,6 +106,33 @@ def test_its_importer_is_named_by_its_full_name(registry, installed):
     assert registry("query", "SELECT score FROM submission_score", "--format", "json").json == [{"score": 0.5}]
     for wrong in ("votes", "vote@evalregistry-toy", "votes@nowhere"):
         assert "Traceback" not in registry("import", wrong, "v.json", exit_code=3).stderr
+
+
+def test_its_test_is_named_by_its_full_name(registry, installed):
+    """x is right and y wrong in two of four units: the mean difference is 1/2, its deviation sqrt(1/3)."""
+    write(TASK.replace('{ name = "Within" }, ', "").replace("seed = 1", "test = 'z@evalregistry-toy'"))
+    listed = {row["id"]: row["from"] for row in registry("list", "tests", "--format", "json").json}
+    assert (listed["z@evalregistry-toy"], listed["wilcoxon"]) == ("evalregistry-toy 0.1.0", "evalregistry")
+    assert "evalregistry_toy" not in sys.modules, "what is listed is not loaded"
+    (board,) = {row["signature"] for row in registry("run", "task.toml", "--format", "json").json}
+    assert Signature.parse(board).plugins == (("evalregistry-toy", "0.1.0"),)
+    (pair,) = registry("pairs", "--format", "json").json
+    assert pair["test"] == "z@evalregistry-toy"
+    assert pair["p_value"] == pytest.approx(math.erfc(1 / 2 / math.sqrt(1 / 3 / 4) / math.sqrt(2)), rel=1e-12)
+    registry("verify")
+    assert "offers no test 'y'" in registry("compare", "t", "--test", "y@evalregistry-toy", exit_code=3).stderr
+
+
+def test_its_study_is_a_command_by_its_full_name(registry, installed):
+    write()
+    registry("run", "task.toml")
+    assert "behind@evalregistry-toy" in registry("study", "--help").stdout
+    assert "distance of every system" in registry("study", "behind@evalregistry-toy", "--help").stdout
+    rows = registry("study", "behind@evalregistry-toy", "t", "--least", "0.1", "--format", "json").json
+    assert [(row["system"], row["behind"]) for row in rows] == [("y", 1 / 4)]
+    registry("verify")
+    (stored,) = registry("query", "SELECT study FROM study", "--format", "json").json
+    assert stored == {"study": "behind@evalregistry-toy(least=0.1)"}
 
 
 @pytest.mark.parametrize(("task", "told"), [

@@ -13,10 +13,10 @@ from registry.boards.leaderboard import Leaderboard, Ranks, Standing
 from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, declared_leaderboards, resampled_places
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import declared_request
-from registry.significance.ranks import alike_groups
+from registry.significance.ranks import find_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow
-from registry.studies.score_distributions import rank_distributions, score_intervals
+from registry.studies.score_distributions import resample_ranks, resample_score_intervals
 
 
 def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -83,7 +83,7 @@ def best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
     differ = np.zeros((n, n), dtype=bool)
     differ[won.a, won.b] = differ[won.b, won.a] = True
     ranked = np.flatnonzero([of.rank is not None for of in board.standings[:n]])
-    alike = tuple(tuple(ranked[list(group)].tolist()) for group in alike_groups(differ[np.ix_(ranked, ranked)]))
+    alike = tuple(tuple(ranked[list(group)].tolist()) for group in find_groups(differ[np.ix_(ranked, ranked)]))
     return replace(board, standings=board.standings[:n], decisions=pairs, alike=alike)
 
 
@@ -127,8 +127,8 @@ def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard
     if any(of.ci_low is not None for of in board.standings):
         return board
     names = _names(board)
-    drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)), board.key.name,
-                            set(names))
+    drawn = resample_score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+                                     board.key.name, set(names))
     standings = []
     for of, name in zip(board.standings, names, strict=True):
         low, high = (None if math.isnan(end) else end for end in drawn.get(name, (math.nan, math.nan)))
@@ -142,8 +142,8 @@ def with_places(connection: Connection, task_row: TaskRow, board: Leaderboard) -
     Raises:
         InputError: The board cannot be resampled.
     """
-    drawn = rank_distributions(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
-                               board.key.name)
+    drawn = resample_ranks(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+                           board.key.name)
     places = {name: resampled_places(drawn[of], board.comparison.confidence)
               for name in _names(board) if (of := f"{board.key.name}: {name}") in drawn}
     return replace(board, ranks="bootstrap", standings=tuple(

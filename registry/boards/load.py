@@ -41,7 +41,7 @@ from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import stored_manifest
 from registry.messages import NO_MESSAGES, Message, Messages
 from registry.significance.diagnostics.samples import mixed_scales
-from registry.significance.ranks import alike_groups, frequent_ranks, letters, neighbour_ranges
+from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
 from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
@@ -232,13 +232,13 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     drawn, warnings = None, dict[str, list[Message]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
-        from registry.studies.score_distributions import rank_distributions, simultaneous_ranks
+        from registry.studies.score_distributions import bound_all_ranks, resample_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
         if chosen == "bootstrap":
-            drawn = rank_distributions(connection, task_row, request)
+            drawn = resample_ranks(connection, task_row, request)
         else:
-            drawn, warnings = simultaneous_ranks(connection, task_row, request)
+            drawn, warnings = bound_all_ranks(connection, task_row, request)
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
     return [replace(board, about=manifest.task.said, rank_warnings=tuple(warnings.get(board.key.name, ())),
@@ -256,11 +256,11 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
     among = wins[np.ix_(ranked, ranked)]
     differ = among | among.T
-    groups = alike_groups(differ)
-    marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
+    groups = find_groups(differ)
+    marks = assign_letters(groups, len(ranked)) if decisions else [""] * len(ranked)
     more: dict[int, Row] = {
         n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
-        for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
+        for n, mark, low, high in zip(ranked, marks, *find_neighbour_ranges(among), strict=True)}
     names = shown_names(rows)
     standings = tuple(
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
@@ -321,6 +321,6 @@ def _resampled(row: Row, drawn: Places, ranks: Ranks, confidence: float) -> Row:
 
 def resampled_places(frequencies: Floats, confidence: float) -> Row:
     """What a standing says of how often its system has each place in resamples, [places]."""
-    ((low,), (high,)) = frequent_ranks(frequencies[None], confidence)
+    ((low,), (high,)) = bound_frequent_ranks(frequencies[None], confidence)
     return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

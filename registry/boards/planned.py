@@ -8,7 +8,7 @@ from registry.errors import counted, listed
 from registry.evaluation.comparing.plan import Plan, PlannedBoard
 from registry.messages import Message
 from registry.significance.base import Method
-from registry.significance.multiple import too_few_units
+from registry.significance.multiple import explain_too_few_units
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
                             "asymptotic": "by a formula", "bound": "by a bound", "monte-carlo": "drawn"}
@@ -38,7 +38,7 @@ def _warnings(plan: Plan) -> Iterator[str]:
                f"{plan.memory / 2**30:.1f} GiB that --memory allows")
     alike: dict[Message, list[str]] = {}
     for board, needed in plan.of_few_units():
-        few = too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
+        few = explain_too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
         alike.setdefault(few, []).append(board.key.name)
     for of in plan.hopeless():
         few = Message("too-few-resamples", {"simulated": of.drawn, "differences": of.pairs,

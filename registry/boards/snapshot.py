@@ -25,7 +25,7 @@ from registry.store.log import Moment
 if TYPE_CHECKING:
     from registry.boards.items import ItemView
     from registry.studies.run import Question
-    from registry.studies.suites.macro_average import MacroBoard
+    from registry.studies.suites import MacroBoard
 
 _COMPUTING = ("python", "numpy", "scipy")
 _ORIGINS = text("""

@@ -20,7 +20,12 @@ from registry.manifest.fields import is_in_family
 from registry.messages import BOARD_CODES, Message, Messages, on_board
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
-from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import (
+    count_required_draws,
+    count_required_units,
+    explain_too_few_runs,
+    explain_too_few_units,
+)
 from registry.values import parse
 
 _NAMED = 5  # baselines in a sentence
@@ -302,9 +307,10 @@ def _infeasible(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
     own = math.comb(of.n_systems, 2)  # of the family's other boards, all significant at best
     pairs = of.family_size if of.correction == "bonferroni" else own
     if of.runs != "random":
-        needed = units_needed(pairs, of.correction, of.alpha, two_sided=not _sided(of))
-        return (too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),) if of.n_units < needed else ()
-    warning = too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
+        needed = count_required_units(pairs, of.correction, of.alpha, two_sided=not _sided(of))
+        return () if of.n_units >= needed else (
+            explain_too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),)
+    warning = explain_too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
     return () if warning is None else (warning,)
 
 
@@ -318,8 +324,8 @@ def _few_resamples(of: Comparison, pairs: Decisions, share: float) -> Sequence[M
         return ()
     draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
     others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
-    needed = draws_needed(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others), of.correction,
-                          of.alpha * (1.0 if by_pair else share))
+    needed = count_required_draws(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others),
+                                  of.correction, of.alpha * (1.0 if by_pair else share))
     return (Message("too-few-resamples", {"simulated": int(drawn.sum()), "differences": len(p), "resamples": draws,
                                           "needed": needed}),) if needed > draws else ()
 
@@ -333,7 +339,7 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: Flags,
         ranks: As the board shows them: 1, 2, 2, 4.
         differ: Which of them are told apart, [systems, systems], symmetric.
         groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
-            many (`registry.significance.ranks.alike_groups`).
+            many (`registry.significance.ranks.find_groups`).
         settings: Of the comparison.
     """
     corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from registry.store.database import Database
     from registry.store.log import Moment
     from registry.studies.run import Question
-    from registry.studies.suites.macro_average import MacroBoard
+    from registry.studies.suites import MacroBoard
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
@@ -168,17 +168,17 @@ def _questions_of(connection: Connection, found: Snapshot, metric: str | None) -
 
 def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
     """What averages over test sets are asked of."""
-    from registry.studies.run import questions
+    from registry.studies.run import find_questions
     from registry.studies.study import Choice
-    from registry.studies.suites.macro_average import Macro
+    from registry.studies.suites import Macro
 
-    return questions(connection, Macro(), Choice(task, metric))
+    return find_questions(connection, Macro(), Choice(task, metric))
 
 
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
     from registry.store.database import Database, Patience
     from registry.store.embargoes import is_public
-    from registry.studies.suites.macro_average import macro_boards
+    from registry.studies.suites import load_macro_boards
 
     if not asked:
         return []
@@ -189,6 +189,6 @@ def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
         # Who reads does not wait for writers.
         keeper = Database(db.path, named=db.named, patience=Patience(0)) if is_kept else db
         archive = study_archive(keeper, "macro-average", task, dry_run=not is_kept)
-        found += macro_boards(list(of_task), archive)
+        found += load_macro_boards(list(of_task), archive)
         say_refused(archive)
     return found

@@ -100,9 +100,9 @@ def _tests() -> Listing:
         {"id": name, "of": of, "options": _options(t), "units": units(t.units),
          "families": families(getattr(t, "families", None)),
          "independent": "assumes independent results" if getattr(t, "independent", False) else "", "about": _about(t),
-         "null": t.null, "assumes": t.assumes, "citation": t.citation}
+         "null": t.null, "assumes": t.assumes, "citation": t.citation, "from": OWN}
         for of, known in (("pairs", TESTS), ("all systems", OVERALL_TESTS)) for name, t in known.items()]
-    return list(rows[0]), rows
+    return _with_offered(rows, TESTS)
 
 
 def _corrections() -> Listing:

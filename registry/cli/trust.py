@@ -81,7 +81,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.store.log import Journal
     from registry.store.rows import has_row
     from registry.store.session import copy_file
-    from registry.studies import study_named
+    from registry.studies import load_study
     from registry.studies.verify import verify_studies
 
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
         if not any(fault.of in KINDS for fault in verified.faults):
-            verify_studies(copied, task, results, how, verified, study_named)
+            verify_studies(copied, task, results, how, verified, load_study)
         return verified
 
 

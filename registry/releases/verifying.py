@@ -43,7 +43,7 @@ from registry.releases.descriptions import Contents
 from registry.releases.tables import SUBMITTED
 from registry.releases.writing import FORMAT, PROGRAM, as_registry, for_readers, rendered, verify_submitted
 from registry.significance import CORRECTIONS, Execution, rank
-from registry.significance.multiple import adjust_boards, chains_of
+from registry.significance.multiple import adjust_boards, number_chains
 from registry.store import catalog
 from registry.store.catalog import TaskRow
 from registry.store.files import Reach
@@ -101,7 +101,7 @@ def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
     order = json.loads(boards[0][0].request).get("family", {}).get("boards", [boards[0][0].board])
     boards = sorted((of for of in boards if len(of[1]["p_value"])), key=lambda of: order.index(of[0].board))
     if boards and CORRECTIONS[boards[0][0].correction].function is not None:
-        chains = chains_of([(board.items, np.stack([pairs["submission_a"], pairs["submission_b"]]).astype(np.int64))
+        chains = number_chains([(board.items, np.stack([pairs["submission_a"], pairs["submission_b"]]).astype(np.int64))
                             for board, pairs in boards])
         adjusted = adjust_boards([pairs["p_value"] for _, pairs in boards], chains, boards[0][0].correction)
         for (board, pairs), of_board in zip(boards, adjusted, strict=True):

@@ -17,7 +17,7 @@ from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board
 from registry.significance import CORRECTIONS
 
 if TYPE_CHECKING:
-    from registry.studies.suites.macro_average import MacroAverage, MacroBoard
+    from registry.studies.suites import MacroAverage, MacroBoard
 
 
 def board_table(board: Leaderboard) -> Table:

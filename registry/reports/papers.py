@@ -19,7 +19,7 @@ from registry.rendering.table import number
 from registry.reports.boards import rank_ranges, ruled
 from registry.reports.columns import board_heading, interval, shown_fields
 from registry.significance import CORRECTIONS, TESTS
-from registry.significance.ranks import name
+from registry.significance.ranks import name_group
 from registry.values import parse
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
@@ -48,12 +48,12 @@ def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterato
     for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
         score = number(board.decimals)(of.score).replace("-", "$-$")
         score = rf"\textbf{{{score}}}" if best is not None and of.score == best else score
-        beaten = "".join(name(worse) for worse in board.beaten[n]) if named else ""
+        beaten = "".join(name_group(worse) for worse in board.beaten[n]) if named else ""
         row = {"rank": "--" if of.rank is None else str(of.rank), "range": left.replace("-", "--"),
                "system": escape_latex(of.shown) + "*" * of.late, "team": escape_latex(of.team),
                "score": score + (rf"\textsuperscript{{{beaten}}}" if beaten else ""),
                "interval": _short(interval(of.ci_low, of.ci_high, board.decimals))}
-        yield " & ".join([*([name(n)] if named else []), *(row[column] for column in columns)]) + r" \\"
+        yield " & ".join([*([name_group(n)] if named else []), *(row[column] for column in columns)]) + r" \\"
 
 
 def _short(written: str) -> str:

@@ -11,7 +11,7 @@ from registry.boards.leaderboard import title
 from registry.errors import UnknownNameError
 from registry.rendering.table import Column, Table, is_significant, number, p_value, text
 from registry.rendering.table import text as plain
-from registry.studies.nbest.evaluation import NBest
+from registry.studies.ranking import NBest
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 

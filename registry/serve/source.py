@@ -29,9 +29,9 @@ from registry.serve.snapshots import Snapshot, Snapshots
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log import Journal
-from registry.studies.run import Archive, questions
+from registry.studies.run import Archive, find_questions
 from registry.studies.study import Choice
-from registry.studies.suites.macro_average import Macro, macro_boards
+from registry.studies.suites import Macro, load_macro_boards
 
 
 @dataclass(frozen=True)
@@ -389,7 +389,7 @@ def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
     if not found.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
-        asked = tuple(questions(connection, Macro(), Choice(task)))
+        asked = tuple(find_questions(connection, Macro(), Choice(task)))
     except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
         asked = ()
     found = detailed(connection, found, items, moment)
@@ -399,7 +399,8 @@ def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
 def _averaged(found: Boards, database: Database) -> Boards:
     """The same with averages over test sets: those that are not kept are made for as long as they are shown."""
     try:
-        return found.with_averages(macro_boards(found.asked, Archive(database, Journal("serve", {}), dry_run=True)))
+        archive = Archive(database, Journal("serve", {}), dry_run=True)
+        return found.with_averages(load_macro_boards(found.asked, archive))
     except MismatchError:  # as above, of what was written since
         return found
 

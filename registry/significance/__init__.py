@@ -22,6 +22,7 @@ diagnostics     warnings about tests that do not fit, and about pairs for which 
 """
 
 from registry.parallel.execution import Execution
+from registry.plugins import Catalogue
 from registry.significance.base import PairResult, Settings
 from registry.significance.correlations import COEFFICIENTS, PairMatrix
 from registry.significance.matrix import Matrix, StatisticMatrix
@@ -37,27 +38,25 @@ from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.significance.ranks import Ranks, rank
 
-TESTS: dict[str, type[PairTest]] = {
-    test.name: test for test in (
-        Permutation,
-        Bootstrap,
-        Sign,
-        McNemar,
-        Wilcoxon,
-        MatchedT,
-        Fisher,
-        TwoSampleT,
-        BinomialZ,
-        ChiSquared,
-        RankSum,
-        Williams,
-        Steiger,
-        ResponsePermutation,
-        Crossed,
-        PredictionPowered,
-        Bounded,
-    )
-}
+TESTS: Catalogue[PairTest] = Catalogue("test", PairTest, (
+    Permutation,
+    Bootstrap,
+    Sign,
+    McNemar,
+    Wilcoxon,
+    MatchedT,
+    Fisher,
+    TwoSampleT,
+    BinomialZ,
+    ChiSquared,
+    RankSum,
+    Williams,
+    Steiger,
+    ResponsePermutation,
+    Crossed,
+    PredictionPowered,
+    Bounded,
+))
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "Bounded", "ChiSquared",

@@ -1,9 +1,9 @@
 """Test sets that are crossed with runs: the parts of items and runs in the error of a difference.
 
-`crossing` arranges the replicates of a system by unit and factor. `CrossedPair` splits the error of a difference into
-sources of variation, and `reach` and `log_p` test the difference against them. Units and shared factors, such as
-prompts, cross the two systems, which are compared within each level; levels of other factors, such as seeds, are each
-system's own.
+`cross_runs` arranges the replicates of a system by unit and factor. `CrossedPair` splits the error of a difference into
+sources of variation, and `find_critical_difference` and `compute_log_p` test the difference against them. Units and
+shared factors, such as prompts, cross the two systems, which are compared within each level; levels of other factors,
+such as seeds, are each system's own.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Crossing:
         return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
 
 
-def crossing_refusal(matrix: Matrix) -> Message | None:
+def explain_crossing_refusal(matrix: Matrix) -> Message | None:
     """Return why runs cannot be crossed by their factors, or None if they can.
 
     Every factor needs two levels or more, every combination occurs once, and systems share the levels of all factors
@@ -184,14 +184,14 @@ def crossing_refusal(matrix: Matrix) -> Message | None:
     return None
 
 
-def crossing(matrix: Matrix) -> Crossing:
+def cross_runs(matrix: Matrix) -> Crossing:
     """Arrange the runs of systems by unit and factor.
 
     If the score F is a quotient of sums of n and d, a cell deviates by (n - F d) over the mean of d; otherwise by the
     jackknife's pseudo-value, from the score without the cell. Undefined deviations are nan.
 
     Args:
-        matrix: By unit, with the runs of its systems; `crossing_refusal` returns None for it.
+        matrix: By unit, with the runs of its systems; `explain_crossing_refusal` returns None for it.
     """
     assert matrix.runs is not None
     factors, tables = _factors(matrix), [_table(matrix, runs) for runs in matrix.runs]
@@ -199,15 +199,15 @@ def crossing(matrix: Matrix) -> Crossing:
         order = sorted(range(len(runs)), key=lambda n: [runs[n][factor] for factor in factors])
         levels = (len({run[name] for run in runs}) for name in factors)
         tables[at] = tables[at][:, order].reshape(-1, *levels)
-    return Crossing(crossing_names(matrix), tuple(name != OWN for name in factors), tables)
+    return Crossing(name_axes(matrix), tuple(name != OWN for name in factors), tables)
 
 
-def crossing_names(matrix: Matrix) -> tuple[str, ...]:
+def name_axes(matrix: Matrix) -> tuple[str, ...]:
     """Return the names of the tables' axes; see `Crossing`."""
     return "items", *(f"{name}s" for name in _factors(matrix))
 
 
-def numbers_of_levels(matrix: Matrix) -> Iterator[int]:
+def count_levels(matrix: Matrix) -> Iterator[int]:
     """Yield the number of levels of every factor of every system."""
     if matrix.factors is None:
         yield from (of_system.shape[1] for of_system in matrix.runs or ())
@@ -240,7 +240,7 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
     return np.asarray(moved - moved.mean())
 
 
-def reach(variances: Floats, degrees: Floats, level: float) -> Floats:
+def find_critical_difference(variances: Floats, degrees: Floats, level: float) -> Floats:
     """Return the smallest significant difference of each pair, two-sided at a level, [pairs].
 
     Its square is the sum of t^2 V over the sources. V is the part of a source in the squared standard error, and t the
@@ -259,7 +259,7 @@ def reach(variances: Floats, degrees: Floats, level: float) -> Floats:
     return _reach(variances, degrees, np.full(len(variances), math.log(level)))
 
 
-def log_p(difference: Floats, variances: Floats, degrees: Floats, alternative: Alternative) -> Floats:
+def compute_log_p(difference: Floats, variances: Floats, degrees: Floats, alternative: Alternative) -> Floats:
     """Return log p-values: the smallest levels at which differences are significant, [pairs].
 
     A two-sided p-value is not below e^-690. It is nan if a difference has no variance, or an undefined one.

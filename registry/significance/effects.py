@@ -1,8 +1,8 @@
 """Effect sizes of a pair with their intervals, equivalence, clustering and normality of its differences.
 
 A p-value depends on the size of the difference and on that of the test set, an effect size on the former alone. A
-difference that is not significant does not show equivalence: `equivalence` tests it within a margin that is declared
-before looking at the results.
+difference that is not significant does not show equivalence: `assess_equivalence` tests it within a margin that is
+declared before looking at the results.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Effect:
     messages: Messages = NO_MESSAGES
 
 
-def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
+def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     """Return the effect sizes that apply to a pair, from the units in which both scores are defined.
 
     Args:
@@ -83,7 +83,7 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     about = Messages((*left_out, *apart, *runs))
     messages = {"odds_ratio": left_out if only_a or only_b else Messages.of("no-unit-favours"),
                 "proportion_difference": about, "probability_of_superiority": left_out}
-    counted = counted_effects(np.array(only_a), np.array(only_b), np.array(n), confidence)
+    counted = measure_counts(np.array(only_a), np.array(only_b), np.array(n), confidence)
     if not has_binary_units(observed):
         del counted["proportion_difference"]
     return [_standardized(differences, slack, confidence, about),
@@ -91,8 +91,8 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
               for name, (value, low, high) in counted.items())]
 
 
-def counted_effects(only_a: Counts, only_b: Counts, n: Counts,
-                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
+def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
+                   confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
     """Return the effect sizes of counts, by name: values and ends of intervals, for many pairs at once.
 
     Args:
@@ -168,7 +168,7 @@ class Equivalence:
     resamples: int | None = None
 
 
-def equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
+def assess_equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
     """Test whether a pair's difference lies within a margin, by two one-sided tests (Schuirmann 1987).
 
     If the score is the mean of unit scores, these are Tango's score tests of +margin and -margin for units that are
@@ -264,7 +264,7 @@ class Clustering:
     messages: Messages = NO_MESSAGES
 
 
-def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
+def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     """Measure the clustering of the linearized difference of a pair.
 
     Sentences of a document share its author and topic, so n of them carry less information than n independent ones. The
@@ -303,8 +303,8 @@ def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
 
 
-def design_effects(influence: Floats, clusters: Ints) -> Floats:
-    """Return the design effect of the difference of every two systems, as `design_effect` defines it.
+def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
+    """Return the design effect of the difference of every two systems, as `measure_design_effect` defines it.
 
     Args:
         influence: Of every item on every system's score, [items, systems].
@@ -353,7 +353,7 @@ class Normality:
     messages: Messages = NO_MESSAGES
 
 
-def normality(differences: Floats) -> list[Normality]:
+def check_normality(differences: Floats) -> list[Normality]:
     """Test whether differences of units, [units], come from a normal distribution.
 
     These tests are for information only. They do not choose the test of a pair, which would distort both. With many
@@ -481,7 +481,7 @@ class Contingencies:
         return np.asarray(np.divide(covariance, under, out=np.full_like(under, np.nan), where=under > 0))
 
 
-def contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
+def count_contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
     """Count the 2x2 tables of all pairs, 64 answers at a time.
 
     Args:

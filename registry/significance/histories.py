@@ -33,7 +33,7 @@ class NewBests:
     declared: Flags
 
 
-def new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
+def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
     """Decide which submissions are new bests if all are fixed beforehand.
 
     Each submission has the same part of alpha, and a new best hands its part on to the next one (the fallback
@@ -55,7 +55,7 @@ def new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
     return NewBests(log_levels, declared)
 
 
-def new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, values: int) -> NewBests:
+def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, values: int) -> NewBests:
     """Decide which submissions are new bests if they may depend on the values of a Ladder, and on nothing else.
 
     Such values reveal little: which submissions raised the shown score, and to which values. Along each of these
@@ -65,10 +65,10 @@ def new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, v
     1)) of alpha, and none has more than those after fewer values. So an unknown submission may count as raising it.
 
     Args:
-        log_p: As of `new_bests`.
+        log_p: As of `find_new_bests`.
         raised: [submissions], whether the Ladder's score rose with it (`Shown`); with the first it does.
-        alpha: As of `new_bests`.
-        most: As of `new_bests`.
+        alpha: As of `find_new_bests`.
+        most: As of `find_new_bests`.
         values: The number of possible values of the Ladder's score.
     """
     log_levels = np.full(len(log_p), -math.inf)
@@ -100,16 +100,16 @@ class Shown:
     raised: Flags
 
 
-def ladder(scores: Floats, step: float) -> Shown:
+def run_ladder(scores: Floats, step: float) -> Shown:
     """Show scores [submissions], higher is better, that exceed the shown one by a step, rounded to the step.
 
     The Ladder of Blum and Hardt (2015, "The Ladder: a reliable leaderboard for machine learning competitions", ICML),
     figure 1.
     """
-    return ladder_by_errors(scores, lambda _, __: step, step)
+    return run_ladder_by_errors(scores, lambda _, __: step, step)
 
 
-def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
+def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
     """Show scores that exceed the shown one by the standard error of the difference (Blum and Hardt 2015, figure 2).
 
     Args:
@@ -126,7 +126,7 @@ def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain:
     return Shown(shown, raised)
 
 
-def released(score: float, before: float, step: float) -> float:
+def update_shown_score(score: float, before: float, step: float) -> float:
     """Return the score that the Ladder shows after another submission; higher is better.
 
     >>> released(0.8, 0.5, 0.25), released(0.75, 0.5, 0.25), released(0.3, math.nan, 0.25)

@@ -24,7 +24,7 @@ from registry.messages import Message
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
 from registry.significance.base import difference_range
-from registry.significance.crossed import crossing, crossing_refusal, reach
+from registry.significance.crossed import cross_runs, explain_crossing_refusal, find_critical_difference
 from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
@@ -239,7 +239,7 @@ def error_free_sizes(matrix: Matrix) -> Floats:
 
 def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
     """Return why a matrix, as `group_by_item` returns it, has no closed-form intervals; None if it has."""
-    if matrix.runs is not None and (reason := crossing_refusal(matrix)):
+    if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
     if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
         return Message("one-unit")
@@ -473,7 +473,7 @@ class ClosedForm:
 
     def _crossed_reach(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
         """Return the half widths of intervals of scores, or of differences of two, over items and runs."""
-        return reach(*crossing(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
+        return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
 def group_by_item(matrix: Matrix) -> Matrix:

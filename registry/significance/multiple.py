@@ -1,8 +1,8 @@
 """Corrections for multiple comparisons: of p-values, of joint draws, of several boards and over several test sets.
 
 A correction adjusts a family of p-values or draws and needs no knowledge of the test. `CORRECTIONS` maps names to
-corrections of p-values; `min_p` and `max_t` adjust joint draws. The functions on few units report families in which no
-difference can become significant.
+corrections of p-values; `adjust_min_p` and `adjust_max_t` adjust joint draws. The functions on few units
+report families in which no difference can become significant.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Correction:
         assumes: Assumptions about the p-values.
         citation: The source of the method.
         instead: The correction to use if these assumptions may not hold; empty if none is needed.
-        function: Maps defined p-values [family] to adjusted ones; None if joint draws are adjusted instead (`min_p`,
-            `max_t`).
+        function: Maps defined p-values [family] to adjusted ones; None if joint draws are adjusted instead
+            (`adjust_min_p`, `adjust_max_t`).
     """
 
     name: str
@@ -85,7 +85,7 @@ def adjust(p: Floats, correction: str) -> Floats:
     return np.where(np.isnan(p), np.nan, function(defined))
 
 
-def draws_needed(p: Floats, correction: str, alpha: float) -> int:
+def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
     """Return the smallest number of draws with which a simulated pair of a family can be significant.
 
     A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m simulated pairs need
@@ -113,7 +113,7 @@ def draws_needed(p: Floats, correction: str, alpha: float) -> int:
     return bisect_left(range(too_few + step), True, lo=too_few + 1, key=can)
 
 
-def shaffer_factors(systems: int) -> Floats:
+def compute_shaffer_factors(systems: int) -> Floats:
     """Return how many hypotheses "two systems are equal" can be true at once, for Shaffer's procedure S1.
 
     Equality divides the systems into groups, and all hypotheses within a group are true: S(k), the possible numbers of
@@ -136,10 +136,10 @@ def _shaffer(p: Floats) -> Floats:
     if math.comb(systems, 2) != len(p):
         raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
                          f"{len(p)} p-values; take holm")
-    return step_down_by(p, shaffer_factors(systems))
+    return multiply_step_down(p, compute_shaffer_factors(systems))
 
 
-def step_down_by(p: Floats, factors: Floats | Ints) -> Floats:
+def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
     """Multiply the p-values in ascending order by the factors; no result is below the one before."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
@@ -158,11 +158,11 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
 CORRECTIONS: dict[str, Correction] = {
     correction.name: correction for correction in (
         Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979",
-                   lambda p: step_down_by(p, np.arange(len(p), 0.0, -1))),
+                   lambda p: multiply_step_down(p, np.arange(len(p), 0.0, -1))),
         Correction(GATEKEEPING, "gatekeeping", "family-wise error",
                    "nothing; over several metrics a pair is tested by one where it differs by all metrics before",
                    "Bretz, Maurer, Brannath and Posch 2009, figure 8",
-                   lambda p: step_down_by(p, np.arange(len(p), 0.0, -1))),
+                   lambda p: multiply_step_down(p, np.arange(len(p), 0.0, -1))),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
                    "if A = B and B = C, then A = C, as of scores, and not of what sign, wilcoxon, rank-sum and fisher "
@@ -220,7 +220,7 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
     return np.split(adjusted, ends)
 
 
-def chains_of(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
+def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
     """Number the pairs of each board, [pairs]: the same systems on the same items have the same number.
 
     Args:
@@ -252,11 +252,11 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
     of_each = np.empty(len(p))
     of_each[order] = within[chains[order], at]
     unfinished = len(lengths) - np.searchsorted(finished, np.sort(of_each))
-    return np.where(np.isnan(p), np.nan, step_down_by(of_each, unfinished))
+    return np.where(np.isnan(p), np.nan, multiply_step_down(of_each, unfinished))
 
 
 @cache
-def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
+def count_required_units(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
     """Return the fewest units with which a pair can be significant.
 
     A p-value that counts the ways to swap two systems in n units is at least 2^-n, or 2^(1 - n) two-sided.
@@ -270,10 +270,10 @@ def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool)
         alpha: The level of significance.
         two_sided: Whether the tests are.
     """
-    return draws_needed(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
+    return count_required_draws(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
 
 
-def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
+def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
     """Return the warning that so few units allow no p-value small enough, and how many would.
 
     >>> too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
@@ -283,7 +283,8 @@ def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Mes
     return Message("too-few-units", {"units": units, "needed": needed, "unit": unit, "least": least})
 
 
-def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> Message | None:
+def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *,
+                         two_sided: bool) -> Message | None:
     """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
 
     >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
@@ -298,11 +299,11 @@ def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float
     """
     most, second = sorted(runs, reverse=True)[:2]
     least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
-    enough = 1 / least >= draws_needed(np.full(family, np.nan), correction, alpha) + 1
+    enough = 1 / least >= count_required_draws(np.full(family, np.nan), correction, alpha) + 1
     return None if enough else Message("too-few-runs", {"runs_a": most, "runs_b": second, "least": least})
 
 
-def resamples_err(units: float, pairs: int, alpha: float) -> float:
+def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     """Return how often the largest difference of equal systems is significant by its place among joint resamples.
 
     Resamples move every difference by its standard error as it was observed, as if that were known. The bar of so many
@@ -322,7 +323,7 @@ def resamples_err(units: float, pairs: int, alpha: float) -> float:
 
 
 
-def partial_conjunctions(p: Floats, combination: Combination) -> Floats:
+def combine_p_values(p: Floats, combination: Combination) -> Floats:
     """Return the p-values of the partial conjunction nulls (Benjamini and Heller 2008; Dror et al. 2017, section 4).
 
     The null hypothesis of u says that a claim holds on fewer than u of the test sets. Its rejection means that the
@@ -350,19 +351,19 @@ def partial_conjunctions(p: Floats, combination: Combination) -> Floats:
     return np.maximum.accumulate(combined, axis=-1)
 
 
-def k_hat(p: Floats, combination: Combination, alpha: float) -> Ints:
+def estimate_k(p: Floats, combination: Combination, alpha: float) -> Ints:
     """Estimate on how many test sets the claim holds: the largest u whose null is rejected (Dror et al. 2017).
 
-    The estimate exceeds the true number with a probability of at most alpha. Arguments as in `partial_conjunctions`.
+    The estimate exceeds the true number with a probability of at most alpha. Arguments as in `combine_p_values`.
     """
-    return np.asarray(np.count_nonzero(partial_conjunctions(p, combination) <= alpha, axis=-1))
+    return np.asarray(np.count_nonzero(combine_p_values(p, combination) <= alpha, axis=-1))
 
 
-def listed(p: Floats, alpha: float) -> Flags:
+def list_test_sets(p: Floats, alpha: float) -> Flags:
     """Return the test sets on which the claim is significant by Holm's correction, [test sets].
 
     The list contains a test set without the claim with a probability of at most alpha, whatever the dependence. It is
-    as long as Bonferroni's `k_hat`.
+    as long as Bonferroni's `estimate_k`.
     """
     return np.asarray(adjust(p, "holm") <= alpha)
 
@@ -399,12 +400,13 @@ class StepDown:
     adjusted: Floats
 
 
-def bytes_of_draws(n_pairs: int, resamples: int) -> int:
+def estimate_draw_bytes(n_pairs: int, resamples: int) -> int:
     """Return the memory of an adjustment: four bytes per pair and draw."""
     return 4 * n_pairs * (1 + resamples)
 
 
-def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str, sides: Ints | None = None) -> Draws:
+def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str,
+                     sides: Ints | None = None) -> Draws:
     """Draw the differences of all pairs under the null hypothesis, with the draws of the test `kind`.
 
     All pairs share the draws, so the adjustment has more power than Holm's correction if pairs are dependent. A
@@ -445,7 +447,7 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
     return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)
 
 
-def min_p(*of_boards: Draws) -> StepDown:
+def adjust_min_p(*of_boards: Draws) -> StepDown:
     """Adjust by the smallest p-value of each draw (Westfall and Young 1993, algorithm 2.8).
 
     The most extreme pair is compared with the most extreme pair of each draw, the next one with the most extreme of the
@@ -466,17 +468,17 @@ def min_p(*of_boards: Draws) -> StepDown:
                                "pairs to rank")
     for n, row in enumerate(rows):
         ranks[n] = row
-    adjusted = step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)
+    adjusted = adjust_step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)
     raw = ranks[:, 0] / (1 + draws.resamples)
     return StepDown(np.where(is_defined, raw, np.nan), np.where(is_defined, adjusted, np.nan))
 
 
-def max_t(*of_boards: Draws) -> StepDown:
+def adjust_max_t(*of_boards: Draws) -> StepDown:
     """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
 
     The standard deviation of a pair is that of its draws about 0, the same for every alternative. P-values are finer
-    than those of `min_p` if R is small for the number of pairs, and less balanced if the draws of pairs differ in
-    shape. Undefined differences and boards are as in `min_p`. The draws are consumed.
+    than those of `adjust_min_p` if R is small for the number of pairs, and less balanced if the draws of pairs differ
+    in shape. Undefined differences and boards are as in `adjust_min_p`. The draws are consumed.
     """
     excess, is_defined = _collect_excess(of_boards)
     draws, tolerances_ = of_boards[0], np.concatenate([draws.tolerance for draws in of_boards])
@@ -491,13 +493,13 @@ def max_t(*of_boards: Draws) -> StepDown:
 
     deviation = np.array([_deviation(read(n), tolerance) for n, tolerance in enumerate(tolerances_)])
     observed = np.where(is_defined, centre / deviation, -np.inf)
-    adjusted = step_down(observed, standardize, draws.resamples, _SINGLE * np.abs(observed))
+    adjusted = adjust_step_down(observed, standardize, draws.resamples, _SINGLE * np.abs(observed))
     raw = (excess >= excess[:, :1]).sum(axis=1) / (1 + draws.resamples)
     return StepDown(np.where(is_defined, raw, np.nan), np.where(is_defined, adjusted, np.nan))
 
 
-def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
-              slack: Floats | float = 0.0) -> Floats:
+def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
+                     slack: Floats | float = 0.0) -> Floats:
     """Adjust p-values by successive maxima of comparable statistics.
 
     Args:

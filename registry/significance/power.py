@@ -199,7 +199,7 @@ class DrawnDesign(Design):
         return Power.of((n - above) / n, below / n, factor * float(sizes) / n, difference)
 
 
-def discordance(first: float, second: float, correlation: float) -> float:
+def compute_discordance(first: float, second: float, correlation: float) -> float:
     """Return the share of units that only one of two systems gets right, from their rates and correlation.
 
     Raises:
@@ -216,7 +216,7 @@ def discordance(first: float, second: float, correlation: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def latent_correlation(first: float, second: float, correlation: float) -> float:
+def solve_latent_correlation(first: float, second: float, correlation: float) -> float:
     """Return the correlation of two normal variables whose excesses over thresholds have given rates and correlation.
 
     Args:
@@ -282,7 +282,8 @@ def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int, t
 
     latent = np.eye(len(rates))
     for a, b in combinations(range(len(rates)), 2):
-        latent[a, b] = latent[b, a] = latent_correlation(float(rates[a]), float(rates[b]), float(correlations[a, b]))
+        latent[a, b] = latent[b, a] = solve_latent_correlation(
+            float(rates[a]), float(rates[b]), float(correlations[a, b]))
     if np.linalg.eigvalsh(latent).min() <= _SINGULAR:
         raise InputError(f"{len(rates)} systems of these rates cannot have these correlations all at once: where two "
                          "go with a third, they go with each other; take higher ones, or ones that are nearer to each "

@@ -1,7 +1,7 @@
 """Simultaneous bounds of ranks, and the corrected score of the best system.
 
-`rank_sets` bounds the ranks of all systems by joint draws of all differences (`Bootstrapped`, `Flipped`), and
-`rank_sets_of_tests` by p-values. `winner_of` corrects the best score for its selection. All of them start from
+`bound_ranks` bounds the ranks of all systems by joint draws of all differences (`Bootstrapped`, `Flipped`), and
+`bound_ranks_by_tests` by p-values. `correct_winner` corrects the best score for its selection. All of them start from
 `Influences`: the influence of every unit on every score.
 """
 
@@ -356,7 +356,7 @@ class RankSets:
                    n - marginal_wins.sum(axis=1), wins, possible, *leads)
 
 
-def rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method: str = "bootstrap") -> RankSets:
+def bound_ranks(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method: str = "bootstrap") -> RankSets:
     """Bound the ranks of all systems by draws of the differences' errors.
 
     The largest error over all ordered pairs, each in units of its own standard error, bounds all differences at once.
@@ -388,8 +388,8 @@ def rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method
     return RankSets.of(wins, marginal_wins, marginal_losses, possible, leads)
 
 
-def rank_sets_of_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
-                       one_sided: float = 0.5) -> RankSets:
+def bound_ranks_by_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
+                         one_sided: float = 0.5) -> RankSets:
     """Bound the ranks of all systems by two-sided p-values of all pairs (in the order of `combinations`), by Holm.
 
     The bounds are as valid as the p-values, with any number of units. They do not bound the lead of the best system. An
@@ -578,7 +578,7 @@ class Winner:
     corrected_high: float
 
 
-def winner_of(influences: Influences, alpha: float = 0.05) -> Winner | None:
+def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None:
     """Return the best of the defined systems; None if there is none, or its score does not vary."""
     places = np.flatnonzero(influences.are_defined)
     if not len(places):
@@ -588,10 +588,11 @@ def winner_of(influences: Influences, alpha: float = 0.05) -> Winner | None:
     covariances = defined.covariances_of(best)
     if not covariances[best] > 0:
         return None
-    return replace(winner(defined.scores, best, covariances, defined.steps_to(best), alpha), system=int(places[best]))
+    winner = correct_best_score(defined.scores, best, covariances, defined.steps_to(best), alpha)
+    return replace(winner, system=int(places[best]))
 
 
-def winner(scores: Floats, best: int, covariances: Floats, steps: Floats, alpha: float = 0.05) -> Winner:
+def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Floats, alpha: float = 0.05) -> Winner:
     """Correct the score of the best system for its selection.
 
     Of many equally good systems the luckiest has the highest score, so its plain interval is too high. The hybrid

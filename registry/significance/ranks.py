@@ -54,7 +54,7 @@ def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks
     return Ranks(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
 
 
-def neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
+def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
     """Return rank ranges from the nearest better system that differs significantly to the nearest such worse system.
 
     Differences to systems further away are ignored, so these ranges say less than those of `rank` about systems that
@@ -72,7 +72,7 @@ def neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
     return low, high
 
 
-def rank_frequencies(scores: Floats, *, lower_is_better: bool = False) -> Floats:
+def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Floats:
     """Return how often every system has every rank in resamples, [systems, ranks]; rows and columns add up to 1.
 
     Systems with equal scores share their ranks equally; undefined scores are the worst.
@@ -99,14 +99,14 @@ def rank_frequencies(scores: Floats, *, lower_is_better: bool = False) -> Floats
     return np.clip(frequencies, 0, 1)
 
 
-def frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
+def bound_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
     """Return rank intervals from frequencies [systems, ranks], with at most (1 - confidence) / 2 outside each end."""
     outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
     slack = 1e-9  # sums of shares are rounded
     return 1 + (sums <= outside + slack).sum(axis=1), 1 + (sums < 1 - outside - slack).sum(axis=1)
 
 
-def alike_groups(differ: Flags) -> list[tuple[int, ...]]:
+def find_groups(differ: Flags) -> list[tuple[int, ...]]:
     """Return all maximal groups of systems of which no two differ: two systems share a group if they do not differ.
 
     The groups are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and
@@ -127,7 +127,7 @@ def alike_groups(differ: Flags) -> list[tuple[int, ...]]:
     return sorted(tuple(np.sort(order[list(_members(group))]).tolist()) for group in groups)
 
 
-def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
+def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     """Return the letters of every system: two systems that share a letter do not differ significantly.
 
     >>> letters([(0, 1), (1, 2)], 3)
@@ -137,11 +137,11 @@ def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     of_systems: list[list[str]] = [[] for _ in range(systems)]
     for n, group in enumerate(groups):
         for system in group:
-            of_systems[system].append(name(n))
+            of_systems[system].append(name_group(n))
     return [separator.join(of_system) for of_system in of_systems]
 
 
-def name(n: int) -> str:
+def name_group(n: int) -> str:
     """Return the n-th name, from 0: a to z, then aa to zz.
 
     >>> [name(n) for n in (0, 25, 26, 701)]

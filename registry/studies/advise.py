@@ -39,12 +39,11 @@ from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import FEW, is_categorical, misuses
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED
 from registry.significance.diagnostics.judges import n_telling
-from registry.significance.effects import normality
-from registry.significance.multiple import too_few_units, units_needed
+from registry.significance.effects import check_normality
+from registry.significance.multiple import count_required_units, explain_too_few_units
 from registry.significance.pairwise.permutation import ENUMERATED
 from registry.significance.units import unit_differences
-from registry.studies.board_study import BoardStudy, Case
-from registry.studies.study import Finding, Row, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, option
 from registry.values import parse
 
 NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
@@ -70,25 +69,22 @@ class Advise(BoardStudy):
                                  metavar="TEST")
 
     def __post_init__(self) -> None:
-        """Refuse a test that nobody knows."""
         super().__post_init__()
         if self.explain is not None:
             parse("test", TESTS, self.explain)
 
     def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
-        """What there is to say of a test."""
         if self.explain is None:
             raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")
-        return "", Finding({"explanation": explanation(parse("test", TESTS, self.explain))})
+        return "", Finding({"explanation": explain_test(parse("test", TESTS, self.explain))})
 
     def run(self, case: Case) -> Finding:
-        """Judge every test."""
         board, unit = case.board, case.request.significance.unit
         matrix = board.matrix.by_unit
-        what = in_words(matrix)
+        what = describe_score(matrix)
         known = [*(test() for test in TESTS.values()), *VARIANTS]
-        verdicts = {test: verdict(test, matrix, unit) for test in known}
-        advised = next((test for test in preferred(matrix, unit) if verdicts[test].how == "valid"), None)
+        verdicts = {test: judge_test(test, matrix, unit) for test in known}
+        advised = next((test for test in list_preferred(matrix, unit) if verdicts[test].how == "valid"), None)
         tables: dict[str, list[Row]] = {
             "tests": [{"test": repr(test), "verdict": said.how, "recommended": test == advised, "why": said.why}
                       for test, said in verdicts.items()],
@@ -97,9 +93,9 @@ class Advise(BoardStudy):
                       for fact, value in _facts(board, matrix, what, case.request.significance.alpha)]}
         if self.explain is not None:
             test = parse("test", TESTS, self.explain)
-            said = verdict(test, matrix, unit)
+            said = judge_test(test, matrix, unit)
             here = {"about": "here", "text": f"{said.how}: {said.why}"}
-            tables = {"explanation": [*explanation(test), here]} | tables
+            tables = {"explanation": [*explain_test(test), here]} | tables
         return Finding(tables, _reading(case, matrix, what, advised))
 
 
@@ -111,7 +107,7 @@ class Verdict:
     why: str
 
 
-def in_words(matrix: Matrix) -> str:
+def describe_score(matrix: Matrix) -> str:
     """What the score of a matrix (by unit) is."""
     if isinstance(matrix, PairMatrix):
         return "a correlation with gold values"
@@ -120,7 +116,7 @@ def in_words(matrix: Matrix) -> str:
     return "a function of sums over units" if matrix.quotient is None else "a quotient of sums over units"
 
 
-def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
+def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     """Judge one test of a matrix (by unit)."""
     if unit is not None and unit not in test.units:
         return Verdict("refused", f"{test.name} takes {' or '.join(f'{one}s' for one in test.units)} as units")
@@ -131,7 +127,7 @@ def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     return Verdict("valid", test.assumes)
 
 
-def preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
+def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
     """The tests to take, the first that is valid.
 
     Permutation, which needs no population and counts the swaps of quotients; studentized where systems are not
@@ -155,7 +151,7 @@ def preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
     return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum(), Bounded()
 
 
-def explanation(test: PairTest) -> list[Row]:
+def explain_test(test: PairTest) -> list[Row]:
     """What a test is, in rows of `about` and `text`."""
     families = "any" if test.families is None else ", ".join(test.families)
     said = {"test": repr(test), "is": str(type(test).__doc__).partition("\n")[0], "null hypothesis": test.null,
@@ -227,7 +223,7 @@ def _facts(board: Board, matrix: Matrix, what: str, alpha: float) -> Iterator[tu
     yield "ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)])
     checks: dict[str, list[float]] = {}
     for of in gains:
-        for check in normality(of):
+        for check in check_normality(of):
             checks.setdefault(check.name, []).append(check.p_value)
     for name, p in checks.items():
         known = [one for one in p if not np.isnan(one)]
@@ -248,7 +244,7 @@ def _reading(case: Case, matrix: Matrix, what: str, advised: PairTest | None) ->
     looked = "" if matrix.judged is None else f", {n_telling(matrix)} of which people looked at"
     said = [f"The score is {what}, here {counted(matrix.n_units, unit)}{looked}: "
             + ("no test is valid without a warning." if advised is None else f"take {advised!r}.")]
-    declared = verdict(test, matrix, unit)
+    declared = judge_test(test, matrix, unit)
     said.append(f"The test that the task declares, {test!r}, is " + (
         "valid here." if declared.how == "valid" else
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
@@ -285,7 +281,7 @@ def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[
     if advised is None or not advised.swaps_units or not pairs or settings.runs == "random":
         return []
     two_sided = not has_one_sided(case.board.members, settings)
-    needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=two_sided)
+    needed = count_required_units(pairs, settings.correction, settings.alpha, two_sided=two_sided)
     if matrix.n_units >= needed:
         return []
-    return [too_few_units(matrix.n_units, needed, settings.unit or "item", two_sided=two_sided).sentence]
+    return [explain_too_few_units(matrix.n_units, needed, settings.unit or "item", two_sided=two_sided).sentence]

@@ -7,7 +7,7 @@ systems hold together, at one level: they rest on joint draws of all differences
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
@@ -27,13 +27,17 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.diagnostics.ranks import rank_warnings
-from registry.significance.effects import design_effect, effects, equivalence, normality
+from registry.significance.effects import (
+    assess_equivalence,
+    check_normality,
+    measure_design_effect,
+    measure_effects,
+)
 from registry.significance.matrix import Matrix
-from registry.significance.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import RANK_DRAWS, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, share_resamples
 from registry.significance.units import unit_differences
-from registry.studies.board_study import BoardStudy, Case
-from registry.studies.study import Finding, Row, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, option
 
 
 class _OfAllBoards(BoardStudy):
@@ -60,11 +64,9 @@ class Effects(_OfAllBoards):
     figures: ClassVar = ("effects",)
 
     def run(self, case: Case) -> Finding:
-        """Give `effect`, its value, interval and p-value for each pair, best first.
-
-        Numbers that are infinite are in the table `infinite`, by row and key, as JSON has none.
-        """
-        board = _with_fixed_runs(case.board)
+        board = case.board
+        if reason := drawn_runs_refusal(board.matrix):
+            raise InputError(str(reason))
         matrix = share_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         intervals = Bootstrap().run(matrix, pairs, case.settings)
@@ -85,8 +87,11 @@ class Effects(_OfAllBoards):
             infinite += [{"row": len(found) + n, "key": key, "sign": sign} for n, key, sign in cells]
             found += rows
         single = f"P-values and intervals are those of one pair each, not corrected for {len(pairs):,} pairs."
-        return Finding({"effects": found, "infinite": infinite}, [single] if len(pairs) > 1 else [],
-                       [*_doubts(matrix, np.array(pairs), case.request), *_too_narrow(found, len(pairs))])
+        warnings = [*_doubts(matrix, np.array(pairs), case.request)]
+        narrow = Message("narrow-effect-interval")
+        if n := sum(narrow.stored() in row["messages"] for row in found):
+            warnings.append(on_board(narrow, n, len(pairs)))
+        return Finding({"effects": found, "infinite": infinite}, [single] if len(pairs) > 1 else [], warnings)
 
 
 def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
@@ -111,13 +116,6 @@ def _doubts(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
     yield from board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-equivalence"))
 
 
-def _too_narrow(rows: Sequence[Row], pairs: int) -> Iterator[Message]:
-    """Warn of the pairs whose interval of the standardized difference does not hold."""
-    warning = Message("narrow-effect-interval")
-    if n := sum(warning.stored() in row["messages"] for row in rows):
-        yield on_board(warning, n, pairs)
-
-
 class Best(_OfAllBoards):
     """The ranks that every system may have, which may be the best, and by how much it leads or lacks.
 
@@ -138,7 +136,6 @@ class Best(_OfAllBoards):
 
     @property
     def usual(self) -> Mapping[str, Any]:
-        """So many draws that the critical value is as far off as another percent of alpha at the most."""
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
     def doubts(self, case: Case) -> list[Message]:
@@ -147,60 +144,48 @@ class Best(_OfAllBoards):
                              resamples=case.settings.resamples)
 
     def run(self, case: Case) -> Finding:
-        """Bound the ranks of all systems.
-
-        Raises:
-            InputError: The board cannot be resampled, or not by this method.
-        """
         board = self._board(case)
-        found = self._sets(board, case)
-        rows = [_place(board) | _system(board, n) | {
+        matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
+        if self.method != "holm":
+            found = bound_ranks(matrix, case.settings, alpha=alpha, method=self.method)
+        else:
+            pairs = list(combinations(range(len(board.members)), 2))
+            results = Permutation().run(matrix, pairs, case.settings)
+            is_symmetric = len({runs.shape[1] for runs in matrix.runs or ()}) <= 1  # the distribution of labellings
+            found = bound_ranks_by_tests(results, len(board.members), alpha=alpha,
+                                         one_sided=0.5 if is_symmetric else 1.0)
+        rows = [_identify(board, **{"": n}) | {
             "score": float(board.scores[n]), "may_be_best": bool(found.possible[n]),
             "among_best": bool(found.low[n] <= self.tau), "low": float(found.lead_low[n]),
             "high": float(found.lead_high[n]), "rank_low": int(found.low[n]), "rank_high": int(found.high[n]),
             "marginal_low": int(found.marginal_low[n]), "marginal_high": int(found.marginal_high[n])}
             for n in range(len(board.members))]
-        return Finding({"systems": rows}, self._reading(case), self.doubts(case))
+        best = "the best" if self.tau == 1 else f"among the best {self.tau}"
+        reading = (f"At {100 * (1 - alpha):g} %, all ranks hold at once: those of a system include every rank that it "
+                   "shares with systems that are truly equal. All systems that are truly "
+                   f"{best}, ties included, are among the best here. A given system that is truly the best is among "
+                   "those that may be best, but of several that are, one or another may be missing there. Marginal "
+                   "ranks hold for each system by itself.")
+        return Finding({"systems": rows}, [reading], self.doubts(case))
 
     def _board(self, case: Case) -> Board:
         """The board, where this method takes it."""
-        board = _with_fixed_runs(case.board)
-        matrix = board.matrix
-        if reason := Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix):
+        board, matrix = case.board, case.board.matrix
+        if reason := drawn_runs_refusal(matrix):
             raise InputError(str(reason))
+        refusal = Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix)
+        if refusal:
+            raise InputError(str(refusal))
         if self.method == "flips" and matrix.runs is not None:
             raise InputError('flips do not take random runs: take --method bootstrap, or set runs = "fixed"')
         return board
-
-    def _sets(self, board: Board, case: Case) -> RankSets:
-        matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
-        if self.method != "holm":
-            return rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
-        pairs = list(combinations(range(len(board.members)), 2))
-        results = Permutation().run(matrix, pairs, case.settings)
-        as_many = len({of_system.shape[1] for of_system in matrix.runs or ()}) <= 1  # else labellings are not symmetric
-        return rank_sets_of_tests(results, len(board.members), alpha=alpha, one_sided=0.5 if as_many else 1.0)
-
-    def _reading(self, case: Case) -> list[str]:
-        level = f"{100 * (1 - case.request.significance.alpha):g} %"
-        best = "the best" if self.tau == 1 else f"among the best {self.tau}"
-        return [f"At {level}, all ranks hold at once: those of a system include every rank that it shares with systems "
-                f"that are truly equal. All systems that are truly {best}, ties included, are among the best here. A "
-                "given system that is truly the best is among those that may be best, but of several that are, one or "
-                "another may be missing there. Marginal ranks hold for each system by itself."]
-
-
-def _with_fixed_runs(board: Board) -> Board:
-    if reason := drawn_runs_refusal(board.matrix):
-        raise InputError(str(reason))
-    return board
 
 
 def _of_pair(board: Board, observed: Observed, results: tuple[PairResult, PairResult], case: Case) -> Iterator[Row]:
     """Give the rows of a pair; `results` are that of the declared test, and that with the interval."""
     request, settings, (a, b), (tested, interval) = case.request, case.settings, observed.pair, results
     test = "bootstrap" if tested is interval else repr(case.test)
-    pair = _place(board) | _system(board, a, "_a") | _system(board, b, "_b")
+    pair = _identify(board, _a=a, _b=b)
 
     def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
             messages: Messages = NO_MESSAGES) -> Row:
@@ -211,28 +196,27 @@ def _of_pair(board: Board, observed: Observed, results: tuple[PairResult, PairRe
     messages = Messages(dict.fromkeys((methods, *tested.messages, *interval.messages)))
     yield row("difference", observed.difference, interval.ci_low, interval.ci_high, tested.p_value, messages)
     of_items = not isinstance(board.matrix, PairMatrix)  # with scores of their own
-    for effect in effects(observed, settings.confidence) if of_items else ():
+    for effect in measure_effects(observed, settings.confidence) if of_items else ():
         yield row(effect.name, effect.value, effect.low, effect.high, messages=effect.messages)
     if request.significance.margin is not None:
         asked = replace(settings, confidence=1 - request.significance.alpha)
-        found = equivalence(observed, request.significance.margin, asked)
+        found = assess_equivalence(observed, request.significance.margin, asked)
         percent = 100 * (2 * asked.confidence - 1)
         yield row("equivalence", found.margin, found.low, found.high, found.p_value,
                   found.messages or Messages.of("equivalence-test", test=found.test, percent=percent))
     if board.matrix.units is not None and of_items:
-        clustering = design_effect(board.matrix, (a, b))
+        clustering = measure_design_effect(board.matrix, (a, b))
         for name in ("intra_cluster_correlation", "design_effect"):
             yield row(name, getattr(clustering, name), messages=clustering.messages)
-    for check in normality(unit_differences(observed)[0]) if of_items else ():
+    for check in check_normality(unit_differences(observed)[0]) if of_items else ():
         yield row(check.name, check.statistic, p_value=check.p_value, messages=check.messages)
 
 
-def _place(board: Board) -> Row:
+def _identify(board: Board, **systems: int) -> Row:
+    """Return the keys of a row: the board, and systems by the suffix of their keys."""
     key = board.key
-    return {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,
-            "metric": key.metric.alias, "metric_name": key.metric.name}
-
-
-def _system(board: Board, n: int, side: str = "") -> Row:
-    member = board.members[n]
-    return {f"system{side}": member.system, f"submission{side}": member.name}
+    row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,
+           "metric": key.metric.alias, "metric_name": key.metric.name}
+    for suffix, n in systems.items():
+        row |= {f"system{suffix}": board.members[n].system, f"submission{suffix}": board.members[n].name}
+    return row

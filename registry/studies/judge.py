@@ -36,8 +36,7 @@ from registry.significance.diagnostics.judges import hangs_on_few_errors, judged
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
-from registry.studies.board_study import BoardStudy, Case, called
-from registry.studies.study import Finding, Row
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 _UNLIKELY = 1e-4  # a p-value of the sample below which it is said to be none
 
@@ -61,18 +60,12 @@ class Judge(BoardStudy):
     by_response: ClassVar = False
 
     def run(self, case: Case) -> Finding:
-        """Estimate all scores, differences and biases.
-
-        Raises:
-            InputError: The metric is not that of judged items, several runs are averaged, or people looked at fewer
-                than two items of a system.
-        """
         board, metric = case.board, case.board.metric.original
         if not isinstance(metric, JudgedMean):
             raise InputError(f"{board.key.metric.alias} is no JudgedMean: there is no judge to study")
         items = judged_items(board.matrix)
         scored = np.stack([items.of(n) for n in range(len(board.members))])
-        names = called(board.members)
+        names = name_systems(board.members)
         looked = scored[:, :, LABELLED].sum(axis=1)
         if not np.isin(scored[:, :, LABELLED], (0, 1)).all():
             raise InputError("systems with several runs are averaged; make each run a system of its own")
@@ -80,8 +73,8 @@ class Judge(BoardStudy):
             raise InputError(f"people looked at fewer than two items of {names[int(looked.argmin())]}")
         alpha = case.request.significance.alpha
         units = board.matrix.units
-        systems = [corrected_row(of, metric, units, alpha) for of in scored]
-        pairs = [corrected_row(items.apart(a, b), metric, units, alpha)
+        systems = [make_corrected_row(of, metric, units, alpha) for of in scored]
+        pairs = [make_corrected_row(items.apart(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         moved = [influences(of, np.array(row["slope"])) for of, row in zip(scored, systems, strict=True)]
         adjusted = case.adjusted([row["p_value"] for row in pairs])
@@ -95,7 +88,7 @@ class Judge(BoardStudy):
                        [*_doubts(case, told, scored, items)])
 
 
-def corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, alpha: float) -> Row:
+def make_corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, alpha: float) -> Row:
     """A score with its normal interval, and what the judge adds to people's scores."""
     from scipy.special import ndtri
 

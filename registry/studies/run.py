@@ -18,6 +18,7 @@ from registry.errors import InputError, LockedError, MismatchError, StoreError, 
 from registry.evaluation.comparing.settings import Request, declared_request
 from registry.identity import digest_json, salt_digest
 from registry.parallel.execution import Execution
+from registry.plugins import versions
 from registry.store import catalog, comparisons
 from registry.store.catalog import StudyRow, TaskRow
 from registry.store.database import Database
@@ -113,8 +114,8 @@ class Question:
     @classmethod
     def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
         """Look up whether the study was made of this subject, or what is done of it."""
-        digest = salt_digest(digest_json({"study": repr(study), **subject.identity, "version": __version__}),
-                             task.salt)
+        content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
+        digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
                    comparisons.parts_of(connection, digest))
 
@@ -157,8 +158,8 @@ class Question:
                            made)
 
 
-def questions(connection: Connection, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
-              execution: Execution | None = None) -> list[Question]:
+def find_questions(connection: Connection, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
+                   execution: Execution | None = None) -> list[Question]:
     """Everything that a study is to be made of.
 
     Args:
@@ -175,7 +176,7 @@ def questions(connection: Connection, study: Study, choice: Choice, given: Mappi
     rows, found = catalog.tasks(connection, choice.task), []
     catalog.check_metric(connection, rows, choice.metric)
     for row in rows:
-        metrics = chosen_metrics(connection, row, choice.metric, every=study.every_metric)
+        metrics = choose_metrics(connection, row, choice.metric, every=study.every_metric)
         request = declared_request(row, {**study.usual, **(given or {}), **study.fixed}, metrics,
                                    execution)
         found += [Question.of(connection, study, row, subject, request)
@@ -193,7 +194,7 @@ def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str
         InputError: The study cannot be made of what there is, or a setting is wrong.
     """
     with archive.database.reading() as connection:
-        asked = questions(connection, study, choice, given, execution)
+        asked = find_questions(connection, study, choice, given, execution)
         new = [question for question in asked if question.found is None]
         loaded = {question: question.load(archive, connection) for question in new[:1]}
     found = [question.answer(archive, loaded.pop(question, None)) for question in asked]
@@ -205,7 +206,7 @@ def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str
     return answers
 
 
-def chosen_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
+def choose_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
     """The metric of a task that is chosen, where it has it; else the primary one, or all."""
     known = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
     if alias is not None:

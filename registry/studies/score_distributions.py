@@ -16,8 +16,8 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.messages import Message
 from registry.significance.diagnostics.ranks import rank_warnings
-from registry.significance.rank_sets import RANK_DRAWS, rank_sets
-from registry.significance.ranks import rank_frequencies
+from registry.significance.rank_sets import RANK_DRAWS, bound_ranks
+from registry.significance.ranks import count_rank_shares
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
     percentiles,
@@ -27,8 +27,8 @@ from registry.significance.resampling.scores import (
 from registry.store.catalog import TaskRow
 
 
-def score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
-                    submissions: Set[str]) -> dict[str, tuple[float, float]]:
+def resample_score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
+                             submissions: Set[str]) -> dict[str, tuple[float, float]]:
     """Percentile intervals of the scores of a board's `submissions`, by their names.
 
     An end is nan where resamples are undefined; there are none where the board cannot be resampled. All systems share
@@ -36,7 +36,7 @@ def score_intervals(connection: Connection, task_row: TaskRow, request: Request,
     """
     found: dict[str, tuple[float, float]] = {}
     for board in _boards(connection, task_row, request, board_name):
-        if not why_not(board):
+        if not explain_refusal(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
             scores = score_resamples(board.matrix.of_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
@@ -44,7 +44,7 @@ def score_intervals(connection: Connection, task_row: TaskRow, request: Request,
     return found
 
 
-def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
+def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
     """The mean over boards of their systems' scores in resamples, [resamples, systems].
 
     Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
@@ -54,7 +54,7 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
         chosen: Which systems of each board, in the same order in all of them.
         request: What is asked for.
     """
-    if any(map(why_not, boards)):
+    if any(map(explain_refusal, boards)):
         return None
     total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
@@ -65,15 +65,15 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
     return total / len(boards)
 
 
-def why_not(board: Board) -> str | Message | None:
+def explain_refusal(board: Board) -> str | Message | None:
     """Say why a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on items of their own"
     return drawn_runs_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
 
 
-def rank_distributions(connection: Connection, task_row: TaskRow, request: Request,
-                       board_name: str | None = None) -> dict[str, Floats]:
+def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
+                   board_name: str | None = None) -> dict[str, Floats]:
     """How often every ranked submission has each place in resamples, [places], by the board's and its own name.
 
     They are those of one board, or of all (None).
@@ -82,12 +82,12 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
     for board, ranked in _ranked(connection, task_row, request, board_name):
         resampled = score_resamples(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
-        shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
+        shares = count_rank_shares(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
     return found
 
 
-def simultaneous_ranks(connection: Connection, task_row: TaskRow,
+def bound_all_ranks(connection: Connection, task_row: TaskRow,
                        request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
     """The least and the last place that every ranked submission may have, [2], all at once, by both names.
 
@@ -99,7 +99,7 @@ def simultaneous_ranks(connection: Connection, task_row: TaskRow,
     for board, ranked in _ranked(connection, task_row, request):
         matrix = board.matrix.by_unit.of_systems(ranked)
         warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
-        sets = rank_sets(matrix, settings, alpha=alpha)
+        sets = bound_ranks(matrix, settings, alpha=alpha)
         found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
                   for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
     return found, warnings
@@ -111,7 +111,7 @@ def _ranked(connection: Connection, task_row: TaskRow, request: Request,
     for board in _boards(connection, task_row, request, name):
         if len(board.members) < 2:
             continue
-        if reason := why_not(board):
+        if reason := explain_refusal(board):
             raise InputError(f"{board.key.name}: {reason}")
         yield board, [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
 

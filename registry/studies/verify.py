@@ -19,7 +19,7 @@ from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.database import Database
-from registry.studies.run import Question, questions
+from registry.studies.run import Question, find_questions
 from registry.studies.study import Choice, Parts, Study
 from registry.values import parse
 from registry.version import __version__
@@ -108,7 +108,7 @@ def _question(connection: Connection, row: Row[Any], execution: Execution, load:
                for name, value in chosen.items()]
     for values in product(*options):
         try:
-            asked_of = questions(connection, study, Choice(row.slug, *values), settings, execution)
+            asked_of = find_questions(connection, study, Choice(row.slug, *values), settings, execution)
         except RegistryError:  # such a choice leaves several boards open, say
             continue
         if found := [question for question in asked_of if question.digest == row.digest]:

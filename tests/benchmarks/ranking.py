@@ -3,7 +3,7 @@
 import numpy as np
 
 from registry.metrics.sets import order_ties
-from registry.studies.nbest.precision import Ranked, evaluate
+from registry.studies.ranking import Ranked, evaluate
 from tests.benchmarks.figures import Figure, seconds
 
 SYSTEMS, CANDIDATES, CUT_OFFS = 10, 100_000, 100

@@ -1,8 +1,7 @@
 """The studies that test thousands of pairs: 31 systems with 2034 segments of BLEU."""
 
-from registry.studies.gains.calibration import Calibration
-from registry.studies.gains.test_size import Sizes
-from registry.studies.gains.threshold import Threshold
+from registry.studies.calibration import Calibration
+from registry.studies.threshold import Sizes, Threshold
 from tests.benchmarks import bleu
 from tests.benchmarks.figures import Figure, seconds
 from tests.studies.unstored import case_of

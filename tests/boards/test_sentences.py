@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from registry.boards.statements import separable
-from registry.significance.ranks import alike_groups, letters
+from registry.significance.ranks import assign_letters, find_groups
 
 OVER = "at 5 % after Holm's correction over 28 pairs"
 
@@ -24,7 +24,7 @@ def told(n, alike, ranks=None, *, systems=None):
     systems = systems or n
     settings = SimpleNamespace(correction="holm", alpha=0.05, n_systems=systems, family_size=math.comb(systems, 2))
     names, ranks = [f"h{k}" for k in range(n)], ranks or list(range(1, n + 1))
-    return separable(names, ranks, differ, alike_groups(differ), settings)
+    return separable(names, ranks, differ, find_groups(differ), settings)
 
 
 def within(*groups):
@@ -109,7 +109,7 @@ def test_the_sentence_the_letters_and_the_decisions_say_the_same(board):
     ranks, alike = board
     n, said = len(ranks), told(len(ranks), alike, ranks)
     differ = np.array([[a != b and (min(a, b), max(a, b)) not in alike for b in range(n)] for a in range(n)])
-    marks = letters(alike_groups(differ), n)
+    marks = assign_letters(find_groups(differ), n)
     assert {(a, b) for a, b in combinations(range(n), 2) if set(marks[a]) & set(marks[b])} == alike
     assert read(said, ranks) in (alike, len(alike))
     assert said.startswith("h0 is better than every other system") == (

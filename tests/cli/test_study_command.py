@@ -12,9 +12,7 @@ from registry.cli import app
 from registry.cli.commands import STUDY, LazyCommand
 from registry.cli.study import group
 from registry.studies import STUDIES, Known
-from registry.studies.board_study import BoardStudy
-from registry.studies.sizes import rising_sizes
-from registry.studies.study import Finding, option
+from registry.studies.study import BoardStudy, Finding, option, parse_sizes
 
 
 class Toy(BoardStudy):
@@ -30,7 +28,7 @@ class Toy(BoardStudy):
     times: int = option(1, "How often.", least=1)
     how: Literal["once", "twice"] = option("once", "In which way.")
     systems: tuple[str, ...] = option((), "Of whom.", name="system", metavar="NAME")
-    sizes: tuple[int, ...] = option((5, 10), "Of what size.", read=rising_sizes, written="5,10")
+    sizes: tuple[int, ...] = option((5, 10), "Of what size.", read=parse_sizes, written="5,10")
     better_on: str | None = option(None, "Where.")
 
     def run(self, case):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from registry.significance.pairwise.independent import fisher_tail
-from registry.studies.nbest.precision import Ranked, evaluate
+from registry.studies.ranking import Ranked, evaluate
 
 MANIFEST = Path(__file__).parent / "krennppv.toml"
 MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")

@@ -9,7 +9,7 @@ import numpy as np
 from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
 from registry.messages import NO_MESSAGES
 from registry.reports.columns import PAIR_KEYS
-from registry.significance.ranks import name
+from registry.significance.ranks import name_group
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
            "50% of $x_1^2 & #3~", "--''!?", "`rm`|*b*_i_", '"><img src=x onerror=alert(1)>', "\x1b[31mred\x07")
@@ -37,7 +37,8 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
     standings = tuple(Standing(
         rank=n + 1, rank_low=max(1, n), rank_high=min(len(names), n + 2), cluster=n // cluster_of + 1,
         system=of, shown=of, team=of, kind="primary", submission=f"{of}/{of}@1", score=score,
-        ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name(n), **more)
+        ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name_group(n),
+        **more)
         for n, (of, score) in enumerate(zip(names, scores, strict=True)))
     decisions = decided(PairDecision(a, b, significant(a, b), {
         **dict.fromkeys(PAIR_KEYS), "system_a": names[a], "system_b": names[b],

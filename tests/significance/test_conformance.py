@@ -24,7 +24,7 @@ from registry.significance import (
     StatisticMatrix,
 )
 from registry.significance.exact.swaps import log_sign_tail
-from registry.significance.multiple import draws_of, max_t, min_p
+from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
 from registry.significance.resampling import screening
 from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
@@ -160,8 +160,8 @@ def drawn_results(m, execution):
     found = [Permutation().run(drawn, pairs, settings), Bootstrap().run(drawn, pairs, settings),
              Permutation(studentized=True).run(m, pairs, settings), Bootstrap("studentized").run(m, pairs, settings),
              Bootstrap("berg-kirkpatrick-2012").run(drawn, pairs, settings)]
-    stepped = [step(draws_of(drawn, pairs, settings, kind)).adjusted.tolist()
-               for kind in ("permutation", "bootstrap") for step in (min_p, max_t)]
+    stepped = [step(draw_differences(drawn, pairs, settings, kind)).adjusted.tolist()
+               for kind in ("permutation", "bootstrap") for step in (adjust_min_p, adjust_max_t)]
     return repr([list(of_test) for of_test in found]), stepped, Bootstrap().score_intervals(drawn, settings).tolist()
 
 

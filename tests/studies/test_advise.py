@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from registry.significance import TESTS, Bootstrap, Bounded, Permutation, Settings
-from registry.studies.advise import _how_swapped, preferred, verdict
+from registry.studies.advise import _how_swapped, judge_test, list_preferred
 from tests.conftest import ROOT
 from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters
@@ -105,8 +105,8 @@ def test_single_responses(scored, advice):
 def advised(population, unit="item"):
     """What is taken for a simulated test set; None if no test holds."""
     matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
-    tests = preferred(matrix, unit)
-    return next((test for test in tests if verdict(test, matrix, unit).how == "valid"), None)
+    tests = list_preferred(matrix, unit)
+    return next((test for test in tests if judge_test(test, matrix, unit).how == "valid"), None)
 
 
 def test_the_test_that_holds_its_level_in_simulation_is_taken():
@@ -120,7 +120,7 @@ def test_the_test_that_holds_its_level_in_simulation_is_taken():
     assert advised(right_in_clusters(40), "cluster") == Permutation()
     assert advised(opposed_in_clusters(40), "cluster") == studentized
     uneven = right_in_clusters(8, UNEVEN).sample(np.random.default_rng(3), 1).matrix.by_unit
-    assert "take permutation(studentized=true)" in verdict(Bootstrap("studentized"), uneven, "cluster").why
+    assert "take permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").why
 
 
 def test_swaps_are_called_counted_only_where_they_are():

@@ -11,7 +11,7 @@ from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
 from registry.significance.diagnostics.judges import favoured
-from registry.studies.judge import _no_sample, corrected_row
+from registry.studies.judge import _no_sample, make_corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
 
@@ -172,9 +172,9 @@ def test_items_of_a_cluster_count_together():
     looked = (np.arange(ITEMS) < LABELLED).astype(float)
     a, b = (np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
             for f, y in zip(of_judge, of_people, strict=True))
-    once = corrected_row(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
+    once = make_corrected_row(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
     units = np.arange(ITEMS).repeat(2)
-    twice = corrected_row(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
+    twice = make_corrected_row(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
     assert twice | {"labelled": LABELLED, "effective": 0} == {
         key: close(value) for key, value in (once | {"effective": 0}).items()}
     assert twice["labelled"] == 2 * LABELLED

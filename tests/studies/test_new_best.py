@@ -90,7 +90,7 @@ def test_what_is_withdrawn_has_spent_its_part(history):
     assert third["p_value"] == pytest.approx(2**-17)
     assert third["new_best"]
     assert third["log10_level"] == pytest.approx(math.log10(0.05 / 199))
-    assert "1 submission is withdrawn" in history("study", "new-best", "small", "--alpha", "0.01").stderr
+    assert "1 submission is left out" in history("study", "new-best", "small", "--alpha", "0.01").stderr
 
 
 @pytest.mark.parametrize("lower", [False, True])

@@ -12,9 +12,8 @@ from registry.store.database import Database
 from registry.store.log import Journal
 from registry.studies import STUDIES
 from registry.studies import run as running
-from registry.studies.board_study import BoardStudy
 from registry.studies.run import Archive
-from registry.studies.study import Choice, Finding
+from registry.studies.study import BoardStudy, Choice, Finding
 from registry.values import parse
 
 

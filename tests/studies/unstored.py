@@ -7,8 +7,7 @@ import numpy as np
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import StatisticMatrix
-from registry.studies.board_study import Case
-from registry.studies.study import Parts
+from registry.studies.study import Case, Parts
 
 
 def case_of(*matrices, resamples=1000):

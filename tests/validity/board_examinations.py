@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.significance import PairTest
-from registry.significance.multiple import adjust, adjust_boards, draws_of, max_t, min_p
+from registry.significance.multiple import adjust, adjust_boards, adjust_max_t, adjust_min_p, draw_differences
 from tests.validity.examinations import ALPHA, each_run, settings
 from tests.validity.family_examinations import Corrected, all_pairs, null_pairs
 from tests.validity.populations import Population, quotient_of
@@ -59,10 +59,10 @@ class SharedDraws:
         return f"step-down {self.method} of {self.kind} draws, {len(self.quotients)} metrics as one family: any false"
 
     def __call__(self, sample, rng):
-        step, found = {"min_p": min_p, "max_t": max_t}[self.method], []
+        step, found = {"min_p": adjust_min_p, "max_t": adjust_max_t}[self.method], []
         for matrix in each_run(sample):
             asked = settings(rng, resamples=self.resamples)
             boards = [replace(matrix, score=quotient_of(of), quotient=of) for of in self.quotients]
-            draws = [draws_of(board, all_pairs(sample.systems), asked, self.kind) for board in boards]
+            draws = [draw_differences(board, all_pairs(sample.systems), asked, self.kind) for board in boards]
             found.append((step(*draws).adjusted <= ALPHA).any())
         return np.array(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.significance import McNemar, PairTest, Permutation
-from registry.significance.histories import new_bests
+from registry.significance.histories import find_new_bests
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA, settings
 from tests.validity.populations import binary, documents
@@ -39,7 +39,7 @@ class FalseNewBest:
 
     def _declared(self, log_p):
         if self.is_spent:
-            return new_bests(log_p, ALPHA, len(log_p)).declared
+            return find_new_bests(log_p, ALPHA, len(log_p)).declared
         return (log_p <= np.log(ALPHA)) & (np.arange(len(log_p)) > 0)
 
 

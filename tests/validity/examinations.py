@@ -10,7 +10,7 @@ import numpy as np
 
 from registry.significance import Execution, PairTest, Settings
 from registry.significance.base import METHODS, Observed
-from registry.significance.effects import effects, equivalence, normality
+from registry.significance.effects import assess_equivalence, check_normality, measure_effects
 from registry.significance.intervals import ClosedForm, group_by_item
 from registry.significance.units import unit_differences
 
@@ -145,7 +145,7 @@ class CoversEffect:
         return f"interval of the {self.name.replace('_', ' ')}"
 
     def __call__(self, sample, rng):
-        found = [{effect.name: effect for effect in effects(o)}[self.name] for o in observed_of(sample)]
+        found = [{effect.name: effect for effect in measure_effects(o)}[self.name] for o in observed_of(sample)]
         return np.array([effect.low <= self.truth <= effect.high for effect in found])
 
 
@@ -161,7 +161,7 @@ class EquivalenceP:
     def __call__(self, sample, rng):
         asked = settings(rng)
         alone = (Observed.of(matrix, [(0, 1)])[0] for matrix in each_run(sample))  # a bootstrap resamples all systems
-        return np.array([equivalence(o, self.margin, asked).p_value for o in alone])
+        return np.array([assess_equivalence(o, self.margin, asked).p_value for o in alone])
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class NormalityP:
         return self.name
 
     def __call__(self, sample, rng):
-        return np.array([{found.name: found for found in normality(unit_differences(o)[0])}[self.name].p_value
+        return np.array([{found.name: found for found in check_normality(unit_differences(o)[0])}[self.name].p_value
                          for o in observed_of(sample)])
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from registry.significance import PairTest, rank
-from registry.significance.multiple import adjust, draws_of, max_t, min_p
-from registry.significance.rank_sets import rank_sets
+from registry.significance.multiple import adjust, adjust_max_t, adjust_min_p, draw_differences
+from registry.significance.rank_sets import bound_ranks
 from tests.validity.examinations import ALPHA, each_run, settings
 
 
@@ -53,8 +53,9 @@ class SteppedDown:
         return f"step-down {self.method} of {self.kind} draws"
 
     def __call__(self, sample, rng):
-        method = {"min_p": min_p, "max_t": max_t}[self.method]
-        found = [method(draws_of(matrix, all_pairs(sample.systems), settings(rng, resamples=self.resamples), self.kind))
+        method = {"min_p": adjust_min_p, "max_t": adjust_max_t}[self.method]
+        pairs, resamples = all_pairs(sample.systems), self.resamples
+        found = [method(draw_differences(matrix, pairs, settings(rng, resamples=resamples), self.kind))
                  for matrix in each_run(sample)]
         return np.array([stepped.raw for stepped in found]), np.array([stepped.adjusted for stepped in found])
 
@@ -149,7 +150,7 @@ class HoldsRanks:
 
     def _from_resamples(self, sample, rng):
         for matrix in each_run(sample):
-            found = rank_sets(matrix, settings(rng), alpha=ALPHA)
+            found = bound_ranks(matrix, settings(rng), alpha=ALPHA)
             yield found.low, found.high
 
 
@@ -167,7 +168,7 @@ class HoldsBest:
         lead = np.array([score - np.delete(truth, n).max() for n, score in enumerate(truth)])
         held = []
         for matrix in each_run(sample):
-            found = rank_sets(matrix, settings(rng), alpha=ALPHA)
+            found = bound_ranks(matrix, settings(rng), alpha=ALPHA)
             held.append(((found.lead_low <= lead) & (lead <= found.lead_high)).all() if self.what == "bounds"
                         else found.possible[truth.argmax()])
         return np.array(held)

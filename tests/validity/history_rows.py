@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.significance.histories import new_bests, new_bests_by_ladder
-from registry.significance.rank_sets import winner_of
+from registry.significance.histories import find_new_bests, find_new_bests_by_ladder
+from registry.significance.rank_sets import correct_winner
 from tests.significance.histories.open_boards import (
     ALPHA,
     ITEMS,
@@ -50,7 +50,7 @@ class FalseNewBest:
     `spend` takes the logarithms of p-values, alpha and the number of submissions.
     """
 
-    spend: Callable = new_bests
+    spend: Callable = find_new_bests
 
     def __str__(self):
         return f"{self.spend.__name__} of exact sign tests"
@@ -78,10 +78,10 @@ class FalseNewBestShown:
     def _found(self, right):
         log_p = log_p_values(right)
         if self.step is None:
-            return new_bests(log_p, ALPHA, SUBMISSIONS).declared.any()
+            return find_new_bests(log_p, ALPHA, SUBMISSIONS).declared.any()
         values = round(1 / self.step) + 1 if self.step else ITEMS + 1
         raised = shown_by(right, self.step).raised
-        return new_bests_by_ladder(log_p, raised, ALPHA, SUBMISSIONS, values).declared.any()
+        return find_new_bests_by_ladder(log_p, raised, ALPHA, SUBMISSIONS, values).declared.any()
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class CoversWinner:
     def __call__(self, sample, rng):
         held = []
         for influences in sample:
-            best = winner_of(influences)
+            best = correct_winner(influences)
             if best is None:  # it is always right, and has no interval
                 held.append(False)
                 continue

@@ -12,7 +12,7 @@ import numpy as np
 from registry.judged import apart, columns
 from registry.metrics import JudgedMean
 from registry.significance import Bootstrap, Permutation, PredictionPowered
-from registry.studies.judge import corrected_row
+from registry.studies.judge import make_corrected_row
 from tests.validity.bands import Rate, Size, near
 from tests.validity.examinations import ALPHA, CoversScore, PValues
 from tests.validity.populations import Population
@@ -67,9 +67,9 @@ class Corrected:
     def __call__(self, sample, rng):
         of = sample.matrix.statistics
         if self.covers:
-            rows = [corrected_row(of[:, n], METRIC, None, ALPHA) for n in range(0, of.shape[1], 2)]
+            rows = [make_corrected_row(of[:, n], METRIC, None, ALPHA) for n in range(0, of.shape[1], 2)]
             return np.array([row["low"] <= sample.population.truth[0] <= row["high"] for row in rows])
-        return np.array([corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["p_value"]
+        return np.array([make_corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["p_value"]
                          for n in range(0, of.shape[1], 2)])
 
 
@@ -114,8 +114,8 @@ def main():
     for judge in JUDGES:
         for units, looked in ((300, 60), (2000, 200)):
             of = judged_items(units, judge, (looked, looked)).sample(np.random.default_rng(0), 2000).matrix.statistics
-            alone = [corrected_row(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
-            pairs = [corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
+            alone = [make_corrected_row(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
+            pairs = [make_corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
                      for n in range(0, of.shape[1], 2)]
             print(f"{judge}: people looked at {looked} of {units}, scores {np.mean(alone):.0f}, differences "
                   f"{np.mean(pairs):.0f}")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from registry.significance.multiple import k_hat, listed
-from registry.studies.suites.suite import Suite
+from registry.significance.multiple import estimate_k, list_test_sets
+from registry.studies.suites import Suite
 from tests.studies.suites.coverage import SIZES, SYSTEMS, suite
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA
@@ -48,8 +48,8 @@ class TooMany:
     def __call__(self, sample, rng):
         p, holds = (np.array(of) for of in zip(*sample, strict=True))
         if self.named:
-            return [(listed(of, ALPHA) & ~true).any() for of, true in zip(p, holds, strict=True)]
-        return k_hat(p, self.combination, ALPHA) > holds.sum(axis=1)
+            return [(list_test_sets(of, ALPHA) & ~true).any() for of, true in zip(p, holds, strict=True)]
+        return estimate_k(p, self.combination, ALPHA) > holds.sum(axis=1)
 
 
 def suite_rows():

@@ -11,8 +11,7 @@ import numpy as np
 
 from registry.significance import Bootstrap, Crossed
 from registry.studies.judge import _biases
-from registry.studies.nbest.precision import Ranked
-from registry.studies.nbest.variation import variations
+from registry.studies.ranking import Ranked, measure_variations
 from tests.validity.bands import Rate, Size
 from tests.validity.examinations import ALPHA, CoversEffect, CoversScore, EquivalenceP, PValues
 from tests.validity.history_rows import Drawn
@@ -86,7 +85,7 @@ class VariesMore:
         scores, found = np.ones((len(parts), 1)), []
         for _ in sample:
             ranked = Ranked(("a",), rng.random(len(parts)) < self.precision, scores, np.arange(len(parts)))
-            found.append(getattr(variations(ranked, parts, average=self.accepted)[0], self.of))
+            found.append(getattr(measure_variations(ranked, parts, average=self.accepted)[0], self.of))
         return np.array(found)
 
 

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from registry.judged import LABELLED, apart, columns, influences, slopes
 from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.base import Tails
-from registry.significance.crossed import crossing
+from registry.significance.crossed import cross_runs
 from registry.significance.histories import NewBests
 from registry.significance.rank_sets import DRAWS, Bootstrapped
 from registry.significance.resampling.draws import sum_swaps
@@ -79,7 +79,7 @@ class NormalSources(PairTest):
 
     def tails(self, pairs, asked):
         """The difference over the root of what all sources add."""
-        crossed, found = crossing(pairs.matrix), []
+        crossed, found = cross_runs(pairs.matrix), []
         for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
             sources = crossed.pair(a, b).bounds(crossed.axes("all"))
             squared, degrees = np.array([(of.squared, of.degrees) for of in sources]).T

@@ -1,8 +1,9 @@
-"""A reader, a metric and an importer of their own: take what you need, and rename the package."""
+"""A reader, a metric, an importer, a test and a study: keep what you need, and rename the package."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,11 @@ from registry.items import Answer, Item
 from registry.metrics import QuotientMetric
 from registry.readers import Document
 from registry.readers.base import NamedReader
+from registry.significance.base import Observed, Settings, Tail
+from registry.significance.distributions import log_normal_p
+from registry.significance.pairwise.base import PairTest
+from registry.significance.units import unit_differences
+from registry.studies.study import BoardStudy, Case, Finding, option
 
 
 class Properties(NamedReader):
@@ -91,6 +97,41 @@ class Votes(Importer):
             "significance": {"seed": 1},
             "submit": [{"file": file, "system": name} for file, name in systems.items()],
         }, files, {document.name: document.digest})
+
+
+class PairedZ(PairTest):
+    """The mean difference of units over its standard error, which is normal if there are many units."""
+
+    name = "z"
+    null = "the mean difference of a unit is 0"
+    assumes = "units are independent of each other, and there are many"
+    citation = "Conover 1999, section 5.7"
+    of_unit_scores = True
+
+    def tail(self, o: Observed, settings: Settings) -> Tail:
+        """Compare the mean difference with its standard error."""
+        differences, slack = unit_differences(o)
+        if len(differences) < 2 or differences.max() - differences.min() <= slack:
+            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+        z = float(differences.mean() / differences.std(ddof=1)) * math.sqrt(len(differences))
+        return Tail(log_normal_p(z, settings.alternative), "asymptotic", statistic=abs(z), favours=z)
+
+
+class Behind(BoardStudy):
+    """The distance of every system to the best one, in units of the score."""
+
+    name = "behind"
+    title = "How far behind the best system are the other ones?"
+    citation = "-"
+    settings = ()
+    least: float = option(0.0, "Leave out systems that are nearer than this.", least=0.0)
+
+    def run(self, case: Case) -> Finding:
+        """Subtract every score from the best one."""
+        distances = abs(case.board.scores - case.board.scores[0]).tolist()
+        return Finding({"systems": [
+            {"system": member.system, "behind": distance}
+            for member, distance in zip(case.board.members, distances, strict=True) if distance >= self.least]})
 
 
 def _lines(of: Mapping[str, int]) -> bytes:

@@ -34,7 +34,7 @@ from registry.cli.options import (
 )
 from registry.cli.pipeline import say_unchanged
 from registry.errors import InputError
-from registry.studies import STUDIES
+from registry.studies import STUDIES, load_study
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -79,7 +79,7 @@ _WORK: tuple[_Parameter, ...] = (("workers", Workers, None), ("cluster", Cluster
 
 def make_study_command(name: str) -> TyperCommand:
     """Make the command of a study, with the options of its class."""
-    study = STUDIES[name].load()
+    study = load_study(name)
 
     def run(**values: Any) -> None:
         _ask(study, values)
@@ -89,8 +89,8 @@ def make_study_command(name: str) -> TyperCommand:
     run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         for key, annotation, default in _parameters(study)])
-    more = (study.__doc__ or "").partition("\n\n")[2]
-    return make_command(run, name, f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}")
+    summary, _, more = (study.__doc__ or "").partition("\n\n")
+    return make_command(run, name, f"{STUDIES[name].said if name in STUDIES else summary}\n\n{inspect.cleandoc(more)}")
 
 
 def _named_options(named: Iterable[str], metric: Any = ChosenMetric) -> Iterator[_Parameter]:

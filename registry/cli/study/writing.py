@@ -53,9 +53,9 @@ def synthesize(
     from registry.manifest import load_manifest
     from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text
-    from registry.studies.planning.synthesize import Source
-    from registry.studies.planning.synthesize import synthesize as drawn
     from registry.studies.study import Choice
+    from registry.studies.synthesize import Source
+    from registry.studies.synthesize import synthesize as drawn
 
     rates, pairs = _declared(system or [], pair or [])
     slug = f"{task}-synthesized" if name is None else taken(check_slug, name, "--task")
@@ -93,12 +93,12 @@ def resample_train(
     """
     from registry.manifest.folder import write_files
     from registry.readers import READERS, Document
-    from registry.studies.planning.training_sets import Training, resampled
+    from registry.studies.synthesize import Training, resample_training
     from registry.values import build
 
     reader = build("reader", READERS, format_, named_values(option or [], "--option"))
-    made = resampled([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies, model,
-                     seed)
+    made = resample_training([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies,
+                             model, seed)
     written = there = 0
     for name, content in made:  # one by one: together they may be larger than memory
         new = write_files(to, {name: content}, dry_run=dry_run)

@@ -226,7 +226,8 @@ class Comparing:
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family.n_pairs,
             alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
-            n_boards=len(self.family.boards), plugins=tuple(versions([key.metric.name, key.gold.reader]).items())))
+            n_boards=len(self.family.boards),
+            plugins=tuple(versions([key.metric.name, key.gold.reader, repr(self.of.test)]).items())))
         insert_many(self.of.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,

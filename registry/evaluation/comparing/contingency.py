@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.significance.effects import Contingencies, contingencies
+from registry.significance.effects import Contingencies, count_contingencies
 from registry.store.statistics import load_correct
 
 
@@ -33,4 +33,4 @@ def pair_contingencies(connection: Connection, test_set_id: int) -> PairContinge
         ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
     gold_revision_id = runs[0].gold_revision_id if runs else 0  # which has no items
     correct, n = load_correct(connection, gold_revision_id, [(run.scoring_id, run.replicate) for run in runs])
-    return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(correct, n))
+    return PairContingencies([(run.name, run.replicate) for run in runs], count_contingencies(correct, n))

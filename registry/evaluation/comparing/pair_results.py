@@ -26,7 +26,14 @@ from registry.significance.base import METHODS, Alternative, PairResults
 from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.significance.distributions import clopper_pearson
 from registry.significance.intervals import ClosedForm, group_by_item, refusal
-from registry.significance.multiple import Draws, adjust_boards, chains_of, draws_of, max_t, min_p
+from registry.significance.multiple import (
+    Draws,
+    adjust_boards,
+    adjust_max_t,
+    adjust_min_p,
+    draw_differences,
+    number_chains,
+)
 from registry.significance.resampling.exceedances import Stopping
 from registry.store import comparisons, models
 from registry.store.catalog import PairRequestRow
@@ -256,7 +263,7 @@ class FamilyResults:
     @cached_property
     def _chains(self) -> list[Ints]:
         """The chain of each pair, of each board: the same pair of systems on the same items has one number."""
-        return chains_of([(of.board.key.items, np.array([m.submission_id for m in of.board.members])[
+        return number_chains([(of.board.key.items, np.array([m.submission_id for m in of.board.members])[
             np.stack([of.pairs.a, of.pairs.b])]) for of in self.boards])
 
     def _decide(self) -> list[Decisions]:
@@ -296,7 +303,7 @@ class FamilyResults:
 
     def _stepped(self, group: Sequence[BoardResults], share: float) -> list[Decisions]:
         settings = self.settings
-        found = (min_p if settings.correction == "min-p" else max_t)(*map(_draws, group)).adjusted
+        found = (adjust_min_p if settings.correction == "min-p" else adjust_max_t)(*map(_draws, group)).adjusted
         p = np.concatenate([of.pairs.results["p_value"] for of in group])
         defined = ~np.isnan(found)
         extremes = np.rint(found[defined] * (settings.draws + 1)).astype(np.int64) - 1
@@ -311,7 +318,7 @@ class FamilyResults:
 def _draws(of: BoardResults) -> Draws:
     """The joint draws of all pairs of a board."""
     pairs = of.pairs
-    draws = draws_of(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
+    draws = draw_differences(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
                      of.request.of_pairs, of.test.name, of.sides)
     return replace(draws, observed=np.where(np.isnan(pairs.results["p_value"]), np.nan, draws.observed))
 

@@ -21,7 +21,7 @@ from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
-from registry.significance.multiple import GATEKEEPING, draws_needed, units_needed
+from registry.significance.multiple import GATEKEEPING, count_required_draws, count_required_units
 from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 
@@ -155,7 +155,7 @@ class Plan:
                 # Of Holm others may go first.
                 of_all = board.key.family if settings.correction == "bonferroni" else None
                 pairs = board.pairs if of_all is None else of_all.pairs
-                needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
+                needed = count_required_units(pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
                 if board.units < needed:
                     yield board, needed
 
@@ -174,7 +174,7 @@ class Plan:
                         for board in boards if board.tried)
             p = np.zeros(pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
+            needed = count_required_draws(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
             if needed > first.most_draws:
                 yield Hopeless(first, pairs, drawn, needed)
 

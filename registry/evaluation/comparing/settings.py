@@ -24,7 +24,7 @@ from registry.manifest import (
     stored_manifest,
 )
 from registry.significance import CORRECTIONS, Execution, Settings
-from registry.significance.multiple import draws_needed
+from registry.significance.multiple import count_required_draws
 from registry.store.catalog import TaskRow
 from registry.store.log import now
 
@@ -103,7 +103,7 @@ class Request:
 @cache
 def _first_draws(pairs: int, correction: str, alpha: float) -> int:
     draws = DRAWS
-    needed = draws_needed(np.full(pairs, np.nan), correction, alpha) if pairs else 1
+    needed = count_required_draws(np.full(pairs, np.nan), correction, alpha) if pairs else 1
     while draws < needed:
         draws *= 10
     return draws

@@ -36,10 +36,10 @@ from registry.significance.diagnostics.evidence import SystemPairs, board_warnin
 from registry.significance.diagnostics.exchangeability import even_units
 from registry.significance.diagnostics.judges import favoured, judged_items, rare_errors
 from registry.significance.diagnostics.samples import mixed_scales
-from registry.significance.effects import design_effects
+from registry.significance.effects import measure_design_effects
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
-from registry.significance.multiple import bytes_of_draws, resamples_err
+from registry.significance.multiple import estimate_draw_bytes, estimate_resampling_error
 from registry.store import catalog
 from registry.store.catalog import ComparisonRow, Member, TaskRow
 
@@ -132,7 +132,7 @@ def _warnings(board: Board, request: Request) -> list[Message]:
     if reason := refusal(test, overall, matrix):
         raise InputError(f"{board.key.name}: {reason}")
     pairs = math.comb(n, 2) if board.key.family is None else board.key.family.pairs
-    size = bytes_of_draws(pairs, settings.draws)
+    size = estimate_draw_bytes(pairs, settings.draws)
     if CORRECTIONS[settings.correction].function is None and size > request.execution.memory:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
@@ -150,7 +150,7 @@ def _of_clustered_items(connection: Connection, board: Board, request: Request) 
     clusters = clusters_of(connection, board, attribute)
     parameters: dict[str, Any] = {"unit": unit, "attribute": attribute, "clusters": int(clusters.max()) + 1}
     if unit == "item":
-        effects = design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
+        effects = measure_design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
         if len(known := effects[~np.isnan(effects)]):
             parameters |= {"factor": float(np.median(known)), "largest": float(known.max()), "pairs_known": len(known)}
     yield Message("clustered-units", parameters)
@@ -160,7 +160,7 @@ def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, 
     """Warn of corrections by resamples whose standard errors stay the same, where the largest of many is decisive."""
     if CORRECTIONS[settings.correction].function is None and isinstance(test, Bootstrap):
         units = even_units(matrix)
-        if pairs > 1 and (wrong := resamples_err(units, pairs, settings.alpha)) > 1.2 * settings.alpha:
+        if pairs > 1 and (wrong := estimate_resampling_error(units, pairs, settings.alpha)) > 1.2 * settings.alpha:
             yield Message("known-errors", {"correction": settings.correction, "units": float(units), "pairs": pairs,
                                            "percent": 100 * wrong})
 

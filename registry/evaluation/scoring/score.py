@@ -27,7 +27,7 @@ from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Execution, with_progress
 from registry.readers import READERS, Document, Reader
-from registry.significance.histories import released
+from registry.significance.histories import update_shown_score
 from registry.store import catalog, comparisons, models, sources, statistics
 from registry.store.catalog import DeclaredMetric, Member, ScoringRow, TestSetRow
 from registry.store.log import Key, entries
@@ -340,7 +340,7 @@ def rungs(connection: Connection) -> Iterator[Rung]:
 def shown_after(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
     """What is shown once a submission with this score has come, where another one was shown before."""
     sign = -1 if lower_is_better else 1
-    return sign * released(sign * score, sign * before, step)
+    return sign * update_shown_score(sign * score, sign * before, step)
 
 
 def release(ingest: Ingest) -> None:

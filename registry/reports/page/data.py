@@ -30,7 +30,7 @@ from registry.rendering.table import number
 from registry.reports.boards import PARTS, WideColumn, part, rank_ranges, wide_boards, wide_table
 from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields
 from registry.reports.papers import bibtex, latex_board, methods
-from registry.studies.suites.macro_average import MacroBoard
+from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
 

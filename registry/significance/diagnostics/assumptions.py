@@ -14,7 +14,7 @@ from registry.arrays import ROUNDING, Ints
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.messages import Message
 from registry.significance.correlations import PEARSON, PairMatrix
-from registry.significance.crossed import numbers_of_levels
+from registry.significance.crossed import count_levels
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO, even_units, even_units_of_each, skewed
 from registry.significance.diagnostics.judges import judged_items, n_telling
@@ -129,7 +129,7 @@ def _outlying_levels(test: PairTest, matrix: Matrix) -> Message | None:
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> Message | None:
-    if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
+    if not isinstance(test, Crossed) or test.over == "items" or 2 not in count_levels(matrix):
         return None
     return Message("two-runs")
 

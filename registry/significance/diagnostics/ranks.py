@@ -16,7 +16,12 @@ from registry.significance.diagnostics.judges import n_telling, rare_errors
 from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
 from registry.significance.diagnostics.samples import outlying_runs
 from registry.significance.matrix import Matrix
-from registry.significance.multiple import draws_needed, too_few_runs, too_few_units, units_needed
+from registry.significance.multiple import (
+    count_required_draws,
+    count_required_units,
+    explain_too_few_runs,
+    explain_too_few_units,
+)
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.rank_sets import LEAST_UNITS
 
@@ -62,7 +67,7 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
         yield from board_warnings(rare_classes(pairs, _OF_A_CLASS), n, rare)
     else:
         yield from board_warnings(rare_classes(pairs), n)
-    if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
+    if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
         yield Message("few-resamples-ranks", {"resamples": resamples, "needed": needed})
     if (warning := outlying_runs(matrix)) is not None:
         yield warning
@@ -72,15 +77,15 @@ def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Messag
     """Warn of units, runs or resamples that are too few for any difference to be significant by Holm's correction."""
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:
-        runs = too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
+        runs = explain_too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
         if runs is not None:
             yield runs
         return
-    needed = units_needed(pairs, "holm", alpha, two_sided=True)
+    needed = count_required_units(pairs, "holm", alpha, two_sided=True)
     if matrix.n_units < needed:
-        yield too_few_units(matrix.n_units, needed, "unit", two_sided=True)
+        yield explain_too_few_units(matrix.n_units, needed, "unit", two_sided=True)
     elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # others are counted, or warn afterwards
-        needed_resamples = draws_needed(np.full(pairs, np.nan), "holm", alpha)
+        needed_resamples = count_required_draws(np.full(pairs, np.nan), "holm", alpha)
         if needed_resamples > resamples:
             yield Message("too-few-resamples", {"simulated": pairs, "differences": pairs, "resamples": resamples,
                                                 "needed": needed_resamples})

@@ -20,7 +20,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.messages import Message
-from registry.significance.crossed import crossing, crossing_refusal
+from registry.significance.crossed import cross_runs, explain_crossing_refusal
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import LEAST_RATIO
 from registry.significance.matrix import Matrix, additive
@@ -130,9 +130,9 @@ def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
         matrix: By unit.
         over: What conclusions are to hold for, as `crossed` calls it.
     """
-    if matrix.factors is None or crossing_refusal(matrix):
+    if matrix.factors is None or explain_crossing_refusal(matrix):
         return None
-    found = crossing(matrix)
+    found = cross_runs(matrix)
     for axis, (name, shared) in enumerate(zip(found.names[1:], found.shared, strict=True), start=1):
         if shared and over in ("all", name):
             others = tuple(other for other in range(len(found.names)) if other != axis)

@@ -11,7 +11,13 @@ import numpy as np
 from registry.families import FAMILIES
 from registry.messages import Message, Messages
 from registry.significance.base import ObservedPairs, Settings, Tails
-from registry.significance.crossed import crossing, crossing_names, crossing_refusal, log_p, reach
+from registry.significance.crossed import (
+    compute_log_p,
+    cross_runs,
+    explain_crossing_refusal,
+    find_critical_difference,
+    name_axes,
+)
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import skewed_items
 from registry.significance.diagnostics.rare_outcomes import RARELY, hardly_wrong, rare_classes
@@ -46,9 +52,9 @@ class Crossed(PairTest):
         """Refuse systems of which there is one run, and runs that are fixed."""
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
-        if reason := crossing_refusal(matrix):
+        if reason := explain_crossing_refusal(matrix):
             return str(reason)
-        if matrix.runs and self.over not in ("all", *crossing_names(matrix)):
+        if matrix.runs and self.over not in ("all", *name_axes(matrix)):
             return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
         return None
 
@@ -67,10 +73,10 @@ class Crossed(PairTest):
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
-        squared, degrees = crossing(pairs.matrix).bounds([o.pair for o in pairs], self.over)
-        log_ps = log_p(pairs.difference, squared, degrees, settings.alternative)
+        squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
+        log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2
-        far = reach(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
+        far = find_critical_difference(squared, degrees, min(1.0, sides * (1 - settings.confidence)))
         error = np.sqrt(squared.sum(axis=1))
         untested = np.isnan(log_ps)
         far[untested] = math.nan

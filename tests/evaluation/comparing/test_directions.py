@@ -12,7 +12,7 @@ from registry.manifest import Significance
 from registry.provenance import parse_signature
 from registry.reports.papers import methods
 from registry.significance import TESTS, Settings
-from registry.significance.multiple import draws_of, max_t, min_p
+from registry.significance.multiple import adjust_max_t, adjust_min_p, draw_differences
 from registry.store.catalog import Member
 from tests.significance.matrices import matrix
 
@@ -143,12 +143,12 @@ def test_sides_of_joint_draws_are_those_of_settings():
     right = (rng.random((30, 3)) < [0.8, 0.5, 0.6]).astype(float)
     of = matrix(np.stack([right, np.ones_like(right)], axis=2))
     pairs, settings = [(0, 1), (0, 2), (1, 2)], Settings(resamples=500, seed=1)
-    for adjust in (min_p, max_t):
-        greater = adjust(draws_of(of, pairs, Settings("greater", 500, 1), "permutation"))
-        turned = adjust(draws_of(of, [(b, a) for a, b in pairs], settings, "permutation", np.full(3, -1)))
+    for adjust in (adjust_min_p, adjust_max_t):
+        greater = adjust(draw_differences(of, pairs, Settings("greater", 500, 1), "permutation"))
+        turned = adjust(draw_differences(of, [(b, a) for a, b in pairs], settings, "permutation", np.full(3, -1)))
         assert (greater.adjusted == turned.adjusted).all()
-        two_sided = adjust(draws_of(of, pairs, settings, "permutation", np.zeros(3, dtype=np.int64)))
-        assert (two_sided.adjusted == adjust(draws_of(of, pairs, settings, "permutation")).adjusted).all()
+        two_sided = adjust(draw_differences(of, pairs, settings, "permutation", np.zeros(3, dtype=np.int64)))
+        assert (two_sided.adjusted == adjust(draw_differences(of, pairs, settings, "permutation")).adjusted).all()
 
 
 def test_a_board_without_a_direction_refuses_one_sided_tests(many, undone):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance import correlations as correlated
 from registry.significance.correlations import COEFFICIENTS, SPEARMAN, resample_correlations
-from registry.significance.effects import design_effect
-from registry.significance.multiple import draws_of, min_p
+from registry.significance.effects import measure_design_effect
+from registry.significance.multiple import adjust_min_p, draw_differences
 from registry.significance.pairwise import permutation
 from registry.significance.pairwise.williams import Williams
 from registry.significance.resampling import draws
@@ -207,7 +207,7 @@ def test_clusters_are_the_units():
         found, alone = (test.run(m, [(0, 1)], Settings(resamples=500))[0] for m in (m, pair_matrix(x, y)))
         assert found.p_value == alone.p_value
         assert (found.n_units, found.n_discordant) == (20, 19)
-    assert design_effect(m, (0, 1)).design_effect == pytest.approx(2 * 39 / 38, rel=0.05)
+    assert measure_design_effect(m, (0, 1)).design_effect == pytest.approx(2 * 39 / 38, rel=0.05)
 
 
 def test_tests_of_sums_refuse_correlations():
@@ -225,6 +225,6 @@ def test_step_down_rests_on_the_same_swaps(coefficient):
     pairs = list(itertools.combinations(range(4), 2))
     options = Settings(resamples=400, seed=2)
     raw = [r.p_value for r in Permutation().run(m, pairs, options)]
-    found = min_p(draws_of(m, pairs, options, "permutation"))
+    found = adjust_min_p(draw_differences(m, pairs, options, "permutation"))
     np.testing.assert_allclose(found.raw, raw, rtol=1e-12)
     assert (found.adjusted >= found.raw).all()

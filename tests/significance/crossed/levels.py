@@ -9,7 +9,7 @@ it finds a difference of three standard errors.
 import numpy as np
 from scipy import stats
 
-from registry.significance.crossed import reach
+from registry.significance.crossed import find_critical_difference
 
 SETS = 40_000
 RATIOS = (0.0, 0.1, 0.4, 0.8, 1.5, 3.0, 6.0, 15.0, 50.0)
@@ -28,7 +28,7 @@ def rates(rng, n_runs, ratios, shares, difference=0.0):
     total = 1 + without.sum(axis=1)
     joint = np.minimum(total**2 / np.maximum((without**2 / degrees).sum(axis=1), 1e-12), 1e6)
     found = np.column_stack([spread, np.maximum(1 - shares.sum(), 1 - spread.sum(axis=1))])
-    far = reach(found, np.broadcast_to([*degrees, 1e6], found.shape).astype(float), 0.05)
+    far = find_critical_difference(found, np.broadcast_to([*degrees, 1e6], found.shape).astype(float), 0.05)
     return (float(np.mean(2 * stats.t.sf(np.abs(d) / np.sqrt(total), joint) <= 0.05)), float(np.mean(np.abs(d) >= far)))
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from registry.significance.crossed import CrossedPair, log_p
+from registry.significance.crossed import CrossedPair, compute_log_p
 from tests.significance.crossed.mixed_model import MIXED_MODEL, SCORES
 
 
@@ -85,7 +85,7 @@ def test_the_level_is_kept_over_items_runs_and_prompts(prompts, own):
         bounds = [pair.bounds(over) for pair in pairs]
         squared, degrees = (np.array([[getattr(of, name) for of in found] for found in bounds], dtype=float)
                             for name in ("squared", "degrees"))
-        return np.mean(np.exp(log_p(difference, squared, degrees, "two-sided")) <= 0.05)
+        return np.mean(np.exp(compute_log_p(difference, squared, degrees, "two-sided")) <= 0.05)
 
     assert rejected((0, 1, 2)) <= 0.05 + 4 * (0.05 * 0.95 / 600)**0.5
     assert rejected((0,)) > 0.1

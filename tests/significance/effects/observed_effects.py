@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from registry.significance.base import Observed
-from registry.significance.effects import effects
+from registry.significance.effects import measure_effects
 from tests.significance.matrices import matrix, of_labels
 
 
@@ -26,7 +26,7 @@ def of_counts(only_a, only_b, n, **options):
 
 
 def by_name(m, confidence=0.95, pair=(0, 1)):
-    return {e.name: e for e in effects(observe(m, pair), confidence)}
+    return {e.name: e for e in measure_effects(observe(m, pair), confidence)}
 
 
 def z_by_likelihood(only_a, only_b, n, difference):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.significance.effects import contingencies
+from registry.significance.effects import count_contingencies
 
 
 def packed(right):
@@ -14,7 +14,7 @@ def packed(right):
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 1000])
 def test_all_pairs_are_counted_as_one_by_one(n):
     right = np.random.default_rng(n).random((7, n)) < np.linspace(0, 1, 7)[:, None]  # the first never, the last always
-    found = contingencies(packed(right), n)
+    found = count_contingencies(packed(right), n)
     for a in range(7):
         for b in range(7):
             expected = [int((right[a] == in_a)[right[b] == in_b].sum()) for in_a in (1, 0) for in_b in (1, 0)]
@@ -32,12 +32,12 @@ def test_yeh_s_two_methods():
     """Of 103 relations 19 are found by both, 28 by I only, 6 by II only; r12 = 0.34518 (Yeh 2000, section 3.3)."""
     right = np.zeros((2, 103), dtype=bool)
     right[0, :47] = right[1, :19] = right[1, 47:53] = True
-    found = contingencies(packed(right), 103)
+    found = count_contingencies(packed(right), 103)
     assert [m[0, 1] for m in (found.both_right, found.only_a_right, found.only_b_right, found.both_wrong)] == [
         19, 28, 6, 50]
     assert found.correlation[0, 1] == pytest.approx(0.34518, abs=5e-6)
 
 
 def test_no_answers_and_no_systems():
-    assert contingencies(np.zeros((2, 0), dtype=np.uint64), 0).both_wrong.tolist() == [[0, 0], [0, 0]]
-    assert contingencies(np.zeros((0, 0), dtype=np.uint64), 5).both_right.shape == (0, 0)
+    assert count_contingencies(np.zeros((2, 0), dtype=np.uint64), 0).both_wrong.tolist() == [[0, 0], [0, 0]]
+    assert count_contingencies(np.zeros((0, 0), dtype=np.uint64), 5).both_right.shape == (0, 0)

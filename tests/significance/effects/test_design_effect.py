@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import StatisticMatrix
-from registry.significance.effects import design_effect, design_effects
+from registry.significance.effects import measure_design_effect, measure_design_effects
 from registry.significance.intervals import influences
 from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 
@@ -34,7 +34,7 @@ def jackknife(m, units):
 def test_published_correlation():
     """Six targets rated four times: ICC(1,1) = 0.17, mean squares 11.24 and 6.26 (Shrout and Fleiss 1979, table 3)."""
     ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    found = design_effect(of_gains(ratings.ravel(), np.repeat(np.arange(6), 4)), (0, 1))
+    found = measure_design_effect(of_gains(ratings.ravel(), np.repeat(np.arange(6), 4)), (0, 1))
     assert (found.n_items, found.n_clusters) == (24, 6)
     assert found.intra_cluster_correlation == pytest.approx(0.17, abs=0.005)
     assert found.intra_cluster_correlation == pytest.approx((11.24 - 6.26) / (11.24 + 3 * 6.26), abs=5e-4)
@@ -44,7 +44,7 @@ def test_published_correlation():
 def test_correlation_of_unequal_clusters_is_that_of_scipys_analysis_of_variance(items):
     names, clusters = np.unique([c for c, _ in items], return_inverse=True)
     gains = np.array([g for _, g in items], dtype=float)
-    found = design_effect(of_gains(gains, clusters), (0, 1))
+    found = measure_design_effect(of_gains(gains, clusters), (0, 1))
     groups = [gains[clusters == c] for c in range(len(names))]
     sizes, n, k = np.array([len(g) for g in groups]), len(gains), len(groups)
     if k < 2 or n == k or np.ptp(gains) == 0:
@@ -66,7 +66,7 @@ def test_correlation_of_any_score_is_that_of_its_jackknife():
     without = [m.score(np.delete(m.statistics, item, axis=0).sum(axis=0)) for item in range(11)]
     left_out, sizes = np.array([a - b for a, b in without]), np.bincount(m.units)
     f, typical = stats.f_oneway(*(left_out[m.units == c] for c in range(4))).statistic, (11 - (sizes**2).sum() / 11) / 3
-    found = design_effect(m, (0, 1))
+    found = measure_design_effect(m, (0, 1))
     assert found.intra_cluster_correlation == pytest.approx((f - 1) / (f - 1 + typical), rel=1e-9)
 
 
@@ -75,7 +75,7 @@ def test_independent_items_have_no_design_effect(known):
     rng = np.random.default_rng(1)
     clusters = np.repeat(np.arange(1500), rng.integers(1, 9, 1500))
     m = of_spans(rng, np.arange(len(clusters)), known=known)
-    found = design_effect(StatisticMatrix(m.statistics, m.score, units=clusters, quotient=m.quotient), (0, 1))
+    found = measure_design_effect(StatisticMatrix(m.statistics, m.score, units=clusters, quotient=m.quotient), (0, 1))
     assert found.intra_cluster_correlation == pytest.approx(0, abs=0.04)  # 4 standard errors: sqrt(2 / (n m)) = 0.009
     assert found.design_effect == pytest.approx(1, abs=0.2)  # that of a variance of 1500 is sqrt(2 / 1500) and more
 
@@ -87,7 +87,7 @@ def test_copies_of_an_item_tell_nothing_new(copies, known):
     single = of_spans(rng, np.arange(80), known=known)
     m = StatisticMatrix(np.repeat(single.statistics, copies, axis=0), f1, units=np.repeat(np.arange(80), copies),
                         quotient=single.quotient)
-    found, n = design_effect(m, (0, 1)), 80 * copies
+    found, n = measure_design_effect(m, (0, 1)), 80 * copies
     assert found.intra_cluster_correlation == pytest.approx(1, rel=1e-9)
     assert found.design_effect == pytest.approx(copies * (n - 1) / (n - copies), rel=1e-9)
 
@@ -95,7 +95,7 @@ def test_copies_of_an_item_tell_nothing_new(copies, known):
 def test_design_effect_is_that_of_the_jackknife_over_clusters():
     rng = np.random.default_rng(6)
     equal = of_gains(rng.normal(0, 1, 240) + np.repeat(rng.normal(0, 1, 60), 4), np.repeat(np.arange(60), 4))
-    found = design_effect(equal, (0, 1))  # a mean of clusters of one size is linear, so the two are the same
+    found = measure_design_effect(equal, (0, 1))  # a mean of clusters of one size is linear, so the two are the same
     expected = jackknife(equal, equal.units) / jackknife(equal, np.arange(240))
     assert found.design_effect == pytest.approx(expected, rel=1e-9)
     m = of_spans(rng, np.repeat(np.arange(200), rng.integers(1, 12, 200)))
@@ -103,7 +103,7 @@ def test_design_effect_is_that_of_the_jackknife_over_clusters():
     assert expected > 2
     for quotient_ in (F1, None):
         same = StatisticMatrix(m.statistics, m.score, units=m.units, quotient=quotient_)
-        assert design_effect(same, (0, 1)).design_effect == pytest.approx(expected, rel=0.02)
+        assert measure_design_effect(same, (0, 1)).design_effect == pytest.approx(expected, rel=0.02)
 
 
 def test_design_effect_reads_as_that_of_the_correlation():
@@ -111,7 +111,8 @@ def test_design_effect_reads_as_that_of_the_correlation():
     rng = np.random.default_rng(9)
     clusters = np.repeat(np.arange(3000), rng.integers(1, 10, 3000))
     effect = rng.normal(0, math.sqrt(0.3), 3000)
-    found = design_effect(of_gains(effect[clusters] + rng.normal(0, math.sqrt(0.7), len(clusters)), clusters), (0, 1))
+    gains = effect[clusters] + rng.normal(0, math.sqrt(0.7), len(clusters))
+    found = measure_design_effect(of_gains(gains, clusters), (0, 1))
     sizes = np.bincount(clusters)
     assert found.intra_cluster_correlation == pytest.approx(0.3, abs=0.04)
     assert found.design_effect == pytest.approx(1 + ((sizes**2).sum() / sizes.sum() - 1) * 0.3, rel=0.1)
@@ -124,8 +125,8 @@ def test_what_is_shared_by_both_systems_does_not_cluster():
     hard = rng.random(800)[clusters]
     scores = np.stack([rng.random(4000) < hard, rng.random(4000) < hard, np.ones(4000) > 2], axis=1).astype(float)
     m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=-1), quotient, units=clusters, quotient=ACCURACY)
-    assert design_effect(m, (0, 2)).intra_cluster_correlation > 0.25  # var(U) / var(coin) = (1/12) / (1/4)
-    assert design_effect(m, (0, 1)).intra_cluster_correlation == pytest.approx(0, abs=0.04)
+    assert measure_design_effect(m, (0, 2)).intra_cluster_correlation > 0.25  # var(U) / var(coin) = (1/12) / (1/4)
+    assert measure_design_effect(m, (0, 1)).intra_cluster_correlation == pytest.approx(0, abs=0.04)
 
 
 @given(st.permutations(range(12)))
@@ -135,7 +136,7 @@ def test_order_and_names_do_not_count(order):
     order = np.array(order)
     names = np.array([3, 0, 4, 1, 2])
     other = StatisticMatrix(m.statistics[order], m.score, units=names[m.units[order]], quotient=F1)
-    one, two = design_effect(m, (0, 1)), design_effect(other, (1, 0))
+    one, two = measure_design_effect(m, (0, 1)), measure_design_effect(other, (1, 0))
     assert (one.intra_cluster_correlation, one.design_effect) == pytest.approx(
         (two.intra_cluster_correlation, two.design_effect), rel=1e-9)
 
@@ -143,7 +144,7 @@ def test_order_and_names_do_not_count(order):
 def test_items_of_their_own():
     m = of_spans(np.random.default_rng(3), np.arange(30))
     for units in (None, m.units):
-        found = design_effect(StatisticMatrix(m.statistics, m.score, units=units, quotient=F1), (0, 1))
+        found = measure_design_effect(StatisticMatrix(m.statistics, m.score, units=units, quotient=F1), (0, 1))
         assert (found.n_items, found.n_clusters) == (30, 30)
         assert found.design_effect == pytest.approx(1, rel=1e-12)
         assert math.isnan(found.intra_cluster_correlation)
@@ -165,7 +166,7 @@ def test_what_cannot_be_measured_is_said():
     }
     for reason, matrices in cases.items():
         for bad, pair in matrices:
-            found = design_effect(bad, pair)
+            found = measure_design_effect(bad, pair)
             assert math.isnan(found.design_effect)
             assert math.isnan(found.intra_cluster_correlation)
             assert reason in found.messages.codes
@@ -180,10 +181,10 @@ def test_those_of_all_pairs_at_once_are_those_of_each(known):
     statistics = np.concatenate([statistics, statistics[:, :1]], axis=1)
     statistics[7, 6, 1] += 1
     m = StatisticMatrix(statistics, f1, units=clusters, quotient=F1 if known else None)
-    found = design_effects(influences(StatisticMatrix(statistics, f1, quotient=m.quotient)), clusters)
+    found = measure_design_effects(influences(StatisticMatrix(statistics, f1, quotient=m.quotient)), clusters)
     for a in range(7):
         for b in range(a):
-            assert found[a, b] == pytest.approx(design_effect(m, (a, b)).design_effect, rel=1e-6)
+            assert found[a, b] == pytest.approx(measure_design_effect(m, (a, b)).design_effect, rel=1e-6)
     np.testing.assert_allclose(found, found.T)
     assert np.isnan(np.diag(found)).all()
 
@@ -193,9 +194,9 @@ def test_those_of_all_pairs_are_undefined_where_one_is():
     a = np.random.default_rng(3).integers(0, 5, 40).astype(float)
     scores = np.stack([a, a, a + 0.1, a[::-1]], axis=1)
     influence = scores - scores.mean(axis=0)
-    found = design_effects(influence, np.repeat(np.arange(10), 4))
+    found = measure_design_effects(influence, np.repeat(np.arange(10), 4))
     assert np.isnan(found[:3, :3]).all()
     assert not np.isnan(found[3, :3]).any()
-    assert np.isnan(design_effects(influence, np.zeros(40, dtype=np.int64))).all()
+    assert np.isnan(measure_design_effects(influence, np.zeros(40, dtype=np.int64))).all()
     influence[:, 3] = np.nan
-    assert np.isnan(design_effects(influence, np.repeat(np.arange(10), 4))).all()
+    assert np.isnan(measure_design_effects(influence, np.repeat(np.arange(10), 4))).all()

@@ -10,7 +10,7 @@ from scipy import stats
 
 from registry.messages import Messages
 from registry.significance.distributions import tango_interval
-from registry.significance.effects import counted_effects
+from registry.significance.effects import measure_counts
 from tests.significance.effects.observed_effects import by_name, of_counts, of_scores
 from tests.significance.matrices import matrix, of_labels
 
@@ -113,9 +113,9 @@ def test_effects_of_many_pairs_are_those_of_each():
     """Tables with empty cells, and no units at all, among them."""
     only_a, only_b = (side.ravel() for side in np.meshgrid(np.arange(9), np.arange(9)))
     n = only_a + only_b + only_a % 3 * 7
-    together = counted_effects(only_a, only_b, n, 0.9)
+    together = measure_counts(only_a, only_b, n, 0.9)
     for name, columns in together.items():
         for at, table in enumerate(zip(only_a, only_b, n, strict=True)):
-            alone = counted_effects(*map(np.array, table), 0.9)[name]
+            alone = measure_counts(*map(np.array, table), 0.9)[name]
             assert [float(column[at]) for column in columns] == pytest.approx(
                 [float(number) for number in alone], rel=1e-15, nan_ok=True)

@@ -13,7 +13,7 @@ from statsmodels.stats.weightstats import ttost_paired
 from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.distributions import tango_interval, tango_statistic
-from registry.significance.effects import equivalence
+from registry.significance.effects import assess_equivalence
 from registry.significance.resampling.scores import score_resamples
 from tests.significance.effects.observed_effects import observe, of_counts, of_scores, z_by_likelihood
 from tests.significance.matrices import matrix, of_labels
@@ -25,7 +25,7 @@ margins = st.floats(0.01, 0.9)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=30), st.floats(0.1, 5))
 def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
     a, b = np.array(units, dtype=float).T
-    found = equivalence(observe(of_scores(a, b)), margin, Settings())
+    found = assess_equivalence(observe(of_scores(a, b)), margin, Settings())
     if np.isin([a, b], (0, 1)).all():
         assert found.test == "score"
         assert math.isnan(found.p_value) == (margin >= 1)
@@ -43,7 +43,7 @@ def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 60), margins)
 def test_equivalence_of_proportions_is_tangos(only_a, only_b, ties, margin):
     n = only_a + only_b + ties
-    found = equivalence(observe(of_counts(only_a, only_b, n)), margin, Settings())
+    found = assess_equivalence(observe(of_counts(only_a, only_b, n)), margin, Settings())
     z = z_by_likelihood(only_a, only_b, n, [-margin, margin])
     assert found.test == "score"
     assert found.p_value == pytest.approx(max(stats.norm.sf(z[0]), stats.norm.cdf(z[1])), rel=1e-4, abs=1e-9)
@@ -53,7 +53,7 @@ def test_equivalence_of_proportions_is_tangos(only_a, only_b, ties, margin):
 def test_identical_right_or_wrong_units_are_equivalent_when_many():
     """No unit discordant: the statistic is sqrt(n m / (1 - m)), so that 10 units show nothing at m = 0.1."""
     for n in (10, 100):
-        found = equivalence(observe(of_counts(0, 0, n)), 0.1, Settings())
+        found = assess_equivalence(observe(of_counts(0, 0, n)), 0.1, Settings())
         assert found.p_value == pytest.approx(stats.norm.sf(math.sqrt(n * 0.1 / 0.9)), rel=1e-9)
 
 
@@ -72,11 +72,11 @@ def test_equivalence_by_bootstrap_agrees_with_all_resamples(margin):
         moved.append(scores[0] - scores[1] - o.difference)
     expected = max(np.mean(np.array(moved) >= o.difference + margin - 1e-12),
                    np.mean(np.array(moved) <= o.difference - margin + 1e-12))
-    found = equivalence(o, margin, Settings(resamples=resamples, seed=4))
+    found = assess_equivalence(o, margin, Settings(resamples=resamples, seed=4))
     assert (found.test, found.method, found.resamples) == ("bootstrap", "monte-carlo", resamples)
     assert found.p_value == pytest.approx(expected, abs=5 * math.sqrt(max(expected, 1e-3) / resamples))
     assert found.p_low < found.p_value < found.p_high
-    assert found == equivalence(o, margin, Settings(resamples=resamples, seed=4))
+    assert found == assess_equivalence(o, margin, Settings(resamples=resamples, seed=4))
 
 
 def test_equivalence_by_bootstrap_nears_the_t_test():
@@ -86,8 +86,8 @@ def test_equivalence_by_bootstrap_nears_the_t_test():
     m = of_scores(a, b)
     unknown = StatisticMatrix(m.statistics, m.score)
     margin = abs(observe(m).difference) + 0.1
-    exact = equivalence(observe(m), margin, Settings())
-    drawn = equivalence(observe(unknown), margin, Settings(resamples=20_000))
+    exact = assess_equivalence(observe(m), margin, Settings())
+    drawn = assess_equivalence(observe(unknown), margin, Settings(resamples=20_000))
     assert (exact.test, drawn.test) == ("t", "bootstrap")
     assert drawn.p_value == pytest.approx(exact.p_value, abs=0.01)
     assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.005)
@@ -105,11 +105,11 @@ def test_the_interval_lies_within_the_margin_just_when_p_is_small(rows, test, co
     else:
         m = of_scores([r[0] for r in rows], [2 * r[2] for r in rows])
     asked = Settings(resamples=299, confidence=confidence)
-    first = equivalence(observe(m), 0.3, asked)
+    first = assess_equivalence(observe(m), 0.3, asked)
     margin = max(-first.low, first.high) * factor  # near where it tips
     if math.isnan(margin) or not 0 < margin < 1:
         return
-    found = equivalence(observe(m), margin, asked)
+    found = assess_equivalence(observe(m), margin, asked)
     if found.test == "bootstrap" or abs(factor - 1) > 1e-6:  # whose ties are exact
         assert (found.p_value <= 1 - confidence + 1e-12) == (-margin < found.low and found.high < margin)
     assert (found.low, found.high) == pytest.approx((first.low, first.high), abs=1e-12)
@@ -120,10 +120,10 @@ def test_the_bootstrap_tips_where_its_interval_ends():
     under = rng.integers(5, 30, (30, 2))
     m = precision(*(np.stack([rng.binomial(under[:, s], 0.7), under[:, s]], axis=1) for s in (0, 1)))
     asked = Settings(resamples=1999)
-    first = equivalence(observe(m), 0.3, asked)
+    first = assess_equivalence(observe(m), 0.3, asked)
     margin = max(-first.low, first.high)
-    assert equivalence(observe(m), margin * (1 + 1e-9), asked).p_value <= 0.05
-    tie = equivalence(observe(m), margin, asked)
+    assert assess_equivalence(observe(m), margin * (1 + 1e-9), asked).p_value <= 0.05
+    tie = assess_equivalence(observe(m), margin, asked)
     assert tie.p_value > 0.05
     assert margin in (-tie.low, tie.high)
 
@@ -136,7 +136,7 @@ def test_ties_with_the_margin_are_told_alike_by_interval_and_p():
         m = of_scores(a, b)
         o = observe(StatisticMatrix(m.statistics, m.score))
         for margin in np.arange(1, 10) / 10:
-            found = equivalence(o, margin, Settings(resamples=199))
+            found = assess_equivalence(o, margin, Settings(resamples=199))
             if not math.isnan(found.p_value):
                 assert (found.p_value <= 0.05) == (-margin < found.low and found.high < margin)
                 ties += margin in (-found.low, found.high)
@@ -155,7 +155,7 @@ def test_undefined_resamples_are_beyond_either_end():
     undefined = int(np.isnan(moved).sum())
     assert 2 <= undefined <= 20
     k = math.floor(0.05 * 20_001)
-    found = equivalence(o, 0.4, asked)
+    found = assess_equivalence(o, 0.4, asked)
     assert found.low == o.difference - np.sort(np.where(np.isnan(moved), np.inf, moved))[-k]
     assert found.high == o.difference - np.sort(np.where(np.isnan(moved), -np.inf, moved))[k - 1]
     extremes = max((~(moved < o.difference + 0.4)).sum(), (~(moved > o.difference - 0.4)).sum())
@@ -179,10 +179,10 @@ def test_the_score_test_keeps_its_level_at_the_margin(discordant):
 def test_lower_is_better_turns_the_interval():
     a, b = [(1, 2), (3, 4), (0, 1), (2, 2)], [(1, 3), (2, 4), (1, 1), (1, 2)]
     asked = Settings(resamples=500)
-    higher = equivalence(observe(precision(a, b)), 0.3, asked)
-    lower = equivalence(observe(precision(b, a, lower_is_better=True)), 0.3, asked)
+    higher = assess_equivalence(observe(precision(a, b)), 0.3, asked)
+    lower = assess_equivalence(observe(precision(b, a, lower_is_better=True)), 0.3, asked)
     assert (lower.p_value, lower.low, lower.high) == (higher.p_value, higher.low, higher.high)
-    swapped = equivalence(observe(precision(b, a)), 0.3, asked)
+    swapped = assess_equivalence(observe(precision(b, a)), 0.3, asked)
     assert (swapped.low, swapped.high) == pytest.approx((-higher.high, -higher.low), rel=1e-12)
 
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_tested_is_said():
     means = of_scores([1.0, 3.0], [1.0, 3.0])
     undefined = precision([(0, 0), (0, 0)], [(1, 2), (1, 2)])
     for m in (alike, single, means, undefined):
-        found = equivalence(observe(m), 0.1, Settings(resamples=100))
+        found = assess_equivalence(observe(m), 0.1, Settings(resamples=100))
         assert math.isnan(found.p_value)
         assert math.isnan(found.low)
         assert found.messages
@@ -200,7 +200,7 @@ def test_what_cannot_be_tested_is_said():
 
 def test_undefined_resamples_count_against_equivalence():
     m = precision([(1, 1)] + [(0, 0)] * 4, [(1, 2)] + [(1, 4)] * 4)
-    found = equivalence(observe(m), 0.9, Settings(resamples=2000))
+    found = assess_equivalence(observe(m), 0.9, Settings(resamples=2000))
     assert found.p_value == pytest.approx(0.8**5, abs=0.05)  # no draw of the unit that A's score rests on
     assert math.isnan(found.low)
     assert "no-interval" in found.messages.codes
@@ -209,15 +209,15 @@ def test_undefined_resamples_count_against_equivalence():
 @pytest.mark.parametrize("margin", [0.0, -0.1, math.nan, math.inf])
 def test_a_margin_is_declared_or_nothing_is_said(margin):
     with pytest.raises(InputError, match="margin"):
-        equivalence(observe(of_counts(1, 2, 9)), margin, Settings())
+        assess_equivalence(observe(of_counts(1, 2, 9)), margin, Settings())
 
 
 def test_margins_of_proportions_are_no_percents():
-    found = equivalence(observe(of_counts(1, 2, 9)), 2, Settings())
+    found = assess_equivalence(observe(of_counts(1, 2, 9)), 2, Settings())
     assert math.isnan(found.p_value)
     assert found.messages.codes == ("widest-margin",)
 
 
 def test_alpha_is_below_a_half():
     with pytest.raises(InputError, match="confidence"):
-        equivalence(observe(of_counts(1, 2, 9)), 0.2, Settings(confidence=0.4))
+        assess_equivalence(observe(of_counts(1, 2, 9)), 0.2, Settings(confidence=0.4))

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.diagnostic import lilliefors, normal_ad
 
-from registry.significance.effects import normality
+from registry.significance.effects import check_normality
 
 NAMES = ["shapiro-wilk", "anderson-darling", "lilliefors"]
 
 
 def run(gains):
-    return {found.name: found for found in normality(np.asarray(gains, dtype=float))}
+    return {found.name: found for found in check_normality(np.asarray(gains, dtype=float))}
 
 
 def samples():
@@ -105,7 +105,7 @@ def test_a_larger_distance_has_a_smaller_p(n):
 def test_gains_that_are_mostly_ties_are_far_from_normal():
     gains = np.zeros(3000)
     gains[:60] = 1
-    assert all(0 <= found.p_value < 1e-12 for found in normality(gains))
+    assert all(0 <= found.p_value < 1e-12 for found in check_normality(gains))
 
 
 @given(st.lists(st.integers(-5, 5), min_size=8, max_size=40), st.sampled_from([1e-9, -3.0, 1e6]), st.floats(-10, 10))
@@ -113,7 +113,7 @@ def test_scale_and_order_do_not_count(gains, factor, shift):
     gains = np.array(gains, dtype=float)
     if np.ptp(gains) == 0:
         return
-    for one, other in zip(normality(gains), normality(gains[::-1] * factor + shift * factor), strict=True):
+    for one, other in zip(check_normality(gains), check_normality(gains[::-1] * factor + shift * factor), strict=True):
         assert (one.statistic, one.p_value) == pytest.approx((other.statistic, other.p_value), rel=1e-5)
 
 

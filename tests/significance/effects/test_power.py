@@ -9,7 +9,7 @@ from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.pairwise.matched import log_coins
-from registry.significance.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
+from registry.significance.power import DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from tests.significance.matrices import F1, f1, matrix
 
 
@@ -135,11 +135,11 @@ def test_no_power_at_all():
 
 def test_discordance_of_rates():
     """By hand: rates of 0.8 and 0.7; independent 0.8 0.3 + 0.2 0.7; one contains the other: 0.1."""
-    assert discordance(0.8, 0.7, 0) == pytest.approx(0.38)
+    assert compute_discordance(0.8, 0.7, 0) == pytest.approx(0.38)
     most = (0.7 - 0.56) / math.sqrt(0.8 * 0.2 * 0.7 * 0.3)
-    assert discordance(0.8, 0.7, most) == pytest.approx(0.1)
+    assert compute_discordance(0.8, 0.7, most) == pytest.approx(0.1)
     with pytest.raises(ValueError, match=f"to {most:.2f}"):
-        discordance(0.8, 0.7, 0.9)
+        compute_discordance(0.8, 0.7, 0.9)
 
 
 def test_mcnemar_is_permutation_there():

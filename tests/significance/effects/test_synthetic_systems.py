@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.significance.pairwise.matched import log_coins
-from registry.significance.power import ExactMcNemar, discordance, draw_correct, latent_correlation
+from registry.significance.power import ExactMcNemar, compute_discordance, draw_correct, solve_latent_correlation
 
 RATES = np.array([0.85, 0.7, 0.5])
 
@@ -20,7 +20,7 @@ def alike(correlation, systems=3):
 
 @pytest.mark.parametrize(("first", "second", "correlation"), [(0.8, 0.6, 0.4), (0.5, 0.5, -0.6), (0.95, 0.9, 0.1)])
 def test_latent_correlations_give_the_ones_that_are_asked_for(first, second, correlation):
-    rho = latent_correlation(first, second, correlation)
+    rho = solve_latent_correlation(first, second, correlation)
     both = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf(stats.norm.ppf([first, second]))
     spread = math.sqrt(first * (1 - first) * second * (1 - second))
     assert (both - first * second) / spread == pytest.approx(correlation, abs=1e-6)
@@ -30,12 +30,12 @@ def test_latent_correlations_give_the_ones_that_are_asked_for(first, second, cor
 def test_correlations_next_to_the_largest_one_are_refused_as_those_beyond(first, second, correlation):
     """0.79 and 0.8 are right together in 0.79 of the items at most: r up to 0.79 (1 - 0.8) / 0.162923 = 0.96978."""
     with pytest.raises(InputError, match="have a correlation between"):
-        latent_correlation(first, second, correlation)
+        solve_latent_correlation(first, second, correlation)
 
 
 def test_at_equal_rates_of_a_half_it_is_sheppard_s():
     """1/4 + arcsin(rho) / (2 pi) of the items are right for both, so r = 2 arcsin(rho) / pi (Sheppard 1899)."""
-    assert latent_correlation(0.5, 0.5, 0.3) == pytest.approx(math.sin(0.3 * math.pi / 2), abs=1e-10)
+    assert solve_latent_correlation(0.5, 0.5, 0.3) == pytest.approx(math.sin(0.3 * math.pi / 2), abs=1e-10)
 
 
 def test_rates_and_correlations_are_as_declared():
@@ -112,5 +112,5 @@ def test_power_predicts_how_often_tests_of_them_reject(rates, correlation, n):
         a, b = draw_correct(np.array(rates), alike(correlation, 2), np.zeros(n), seed).T
         counts.append((np.count_nonzero(a & ~b), np.count_nonzero(b & ~a)))
     rejected = (log_coins(*np.array(counts).T, "two-sided") <= math.log(0.05)).mean()
-    predicted = ExactMcNemar(0.05, discordance(*rates, correlation)).at(rates[0] - rates[1], n).power
+    predicted = ExactMcNemar(0.05, compute_discordance(*rates, correlation)).at(rates[0] - rates[1], n).power
     assert predicted == pytest.approx(rejected, abs=0.02 + 3 * 0.5 / math.sqrt(3000))

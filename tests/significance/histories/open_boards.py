@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 from scipy.stats import binom
 
-from registry.significance.histories import ladder, ladder_by_errors, new_bests, new_bests_by_ladder
+from registry.significance.histories import find_new_bests, find_new_bests_by_ladder, run_ladder, run_ladder_by_errors
 
 SUBMISSIONS, ALPHA, ITEMS = 200, 0.05, 1000
 RUNS = 1000
@@ -94,8 +94,9 @@ def shown_by(right, step):
     """What the Ladder shows of submissions."""
     scores = right.mean(axis=1)
     if step:
-        return ladder(scores, step)
-    return ladder_by_errors(scores, lambda n, at: float((1.0 * right[n] - right[at]).std()) / np.sqrt(ITEMS), 1 / ITEMS)
+        return run_ladder(scores, step)
+    return run_ladder_by_errors(
+        scores, lambda n, at: float((1.0 * right[n] - right[at]).std()) / np.sqrt(ITEMS), 1 / ITEMS)
 
 
 def of_fixed(draw, runs=RUNS):
@@ -105,7 +106,7 @@ def of_fixed(draw, runs=RUNS):
     for _ in range(runs):
         right, solved = draw(rng)
         better = np.append(False, np.diff(solved) > 0)
-        declared = new_bests(log_p_values(right, solved), ALPHA, SUBMISSIONS).declared
+        declared = find_new_bests(log_p_values(right, solved), ALPHA, SUBMISSIONS).declared
         false.append((declared & ~better).any())
         true += declared[better].tolist()
     return np.mean(false), np.mean(true) if true else np.nan
@@ -124,11 +125,11 @@ def of_adaptive(attack, step, runs=RUNS):
         else:
             right = climber(rng, step)
         log_p = log_p_values(right)
-        row = [new_bests(log_p, ALPHA, SUBMISSIONS).declared.any(), np.nan, np.nan]
+        row = [find_new_bests(log_p, ALPHA, SUBMISSIONS).declared.any(), np.nan, np.nan]
         if step is not None:
             raised = shown_by(right, step).raised
             values = round(1 / step) + 1 if step else ITEMS + 1
-            row[1:] = new_bests_by_ladder(log_p, raised, ALPHA, SUBMISSIONS, values).declared.any(), raised.sum()
+            row[1:] = find_new_bests_by_ladder(log_p, raised, ALPHA, SUBMISSIONS, values).declared.any(), raised.sum()
         found.append(row)
     return np.mean(found, axis=0)
 

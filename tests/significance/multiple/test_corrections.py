@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.multiple import CORRECTIONS, adjust, draws_needed, shaffer_factors
+from registry.significance.multiple import CORRECTIONS, adjust, compute_shaffer_factors, count_required_draws
 
 OF_P_VALUES = [name for name, correction in CORRECTIONS.items() if correction.function]
 
@@ -91,7 +91,7 @@ def test_false_discovery_rates_agree_with_scipy(p):
 
 def test_shaffer_by_hand():
     """Four systems: all 6 pairs may be equal; if one is not, at most 3 (a group of three), and 2 as two groups."""
-    assert shaffer_factors(4).tolist() == [6, 3, 3, 3, 2, 1]
+    assert compute_shaffer_factors(4).tolist() == [6, 3, 3, 3, 2, 1]
     p = np.array([0.03, 0.001, 0.012, 0.02, 0.6, 0.011])
     np.testing.assert_allclose(adjust(p, "shaffer"), [0.06, 0.006, 0.036, 0.06, 0.6, 0.033])
 
@@ -101,7 +101,7 @@ def test_shaffer_knows_how_many_pairs_can_be_equal(systems):
     """Brute force over every partition of the systems into groups of equals."""
     numbers = {len(equal) for equal in true_pairs(systems)}
     pairs = math.comb(systems, 2)
-    assert shaffer_factors(systems).tolist() == [
+    assert compute_shaffer_factors(systems).tolist() == [
         max(n for n in numbers if n <= pairs - rejected) for rejected in range(pairs)]
 
 
@@ -199,7 +199,7 @@ def fewest(correction, exact, drawn, alpha):
 @pytest.mark.parametrize(("exact", "drawn"), [([], 1), ([], 3), ([], 28), ([0.0] * 5, 10), ([1e-4, 0.004, 0.3], 3)])
 def test_draws_that_a_family_needs_are_the_fewest(correction, alpha, exact, drawn):
     p = np.array([np.nan] * drawn + exact)
-    assert draws_needed(p, correction, alpha) == fewest(correction, exact, drawn, alpha)
+    assert count_required_draws(p, correction, alpha) == fewest(correction, exact, drawn, alpha)
 
 
 @pytest.mark.parametrize(("correction", "needed"), [
@@ -207,11 +207,11 @@ def test_draws_that_a_family_needs_are_the_fewest(correction, alpha, exact, draw
     ("min-p", 19), ("max-t", 19)])
 def test_48_systems_need_22559_draws(correction, needed):
     """1,128 pairs at 0.05: R >= 1128 / 0.05 - 1, or 1 / 0.05 - 1 where all pairs can be rejected together."""
-    assert draws_needed(np.full(1128, np.nan), correction, 0.05) == needed
+    assert count_required_draws(np.full(1128, np.nan), correction, 0.05) == needed
 
 
 @given(st.sampled_from(OF_P_VALUES), st.lists(st.integers(0, 30), min_size=6, max_size=6))
 def test_with_fewer_draws_no_outcome_is_significant(correction, extremes):
-    draws = draws_needed(np.full(6, np.nan), correction, 0.05) - 1
+    draws = count_required_draws(np.full(6, np.nan), correction, 0.05) - 1
     p = (np.minimum(extremes, draws) + 1) / (draws + 1)
     assert (adjust(p, correction) > 0.05).all()

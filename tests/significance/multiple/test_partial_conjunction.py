@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.multiple import k_hat, listed, partial_conjunctions
+from registry.significance.multiple import combine_p_values, estimate_k, list_test_sets
 
 
 @pytest.mark.parametrize(("p", "combination", "expected"), [
@@ -16,33 +16,33 @@ from registry.significance.multiple import k_hat, listed, partial_conjunctions
 ])
 def test_worked_examples(p, combination, expected):
     """Of Dror et al. 2017: 2 of five, and 1 or 2 of six test sets."""
-    assert k_hat(np.array(p), combination, 0.05) == expected
+    assert estimate_k(np.array(p), combination, 0.05) == expected
 
 
 def test_each_number_by_hand():
     p = np.array([.03, .001, .024, .004, .02])
-    assert partial_conjunctions(p, "bonferroni") == pytest.approx([.005, .016, .06, .06, .06], rel=1e-12)
+    assert combine_p_values(p, "bonferroni") == pytest.approx([.005, .016, .06, .06, .06], rel=1e-12)
     expected = [stats.combine_pvalues(np.sort(p)[u:], "fisher").pvalue for u in range(5)]
-    assert partial_conjunctions(p, "fisher") == pytest.approx(expected, rel=1e-10)
+    assert combine_p_values(p, "fisher") == pytest.approx(expected, rel=1e-10)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_lists_as_many_as_bonferroni_counts(p):
-    assert np.count_nonzero(listed(np.array(p), 0.05)) == k_hat(np.array(p), "bonferroni", 0.05)
+    assert np.count_nonzero(list_test_sets(np.array(p), 0.05)) == estimate_k(np.array(p), "bonferroni", 0.05)
 
 
 def test_many_claims_at_once_are_each_alone():
     p = np.random.default_rng(1).random((3, 4, 5)) ** 4
     for combination in ("bonferroni", "fisher"):
-        together = partial_conjunctions(p, combination)
-        assert together[1, 2].tolist() == partial_conjunctions(p[1, 2], combination).tolist()
+        together = combine_p_values(p, combination)
+        assert together[1, 2].tolist() == combine_p_values(p[1, 2], combination).tolist()
 
 
 def test_what_is_undefined_rejects_nothing():
     p = np.array([np.nan, 1e-9, 1e-9])
-    assert k_hat(p, "bonferroni", 0.05) == k_hat(p, "fisher", 0.05) == 2
-    assert not listed(p, 0.05)[0]
-    assert k_hat(np.zeros(3), "fisher", 0.05) == 3
+    assert estimate_k(p, "bonferroni", 0.05) == estimate_k(p, "fisher", 0.05) == 2
+    assert not list_test_sets(p, 0.05)[0]
+    assert estimate_k(np.zeros(3), "fisher", 0.05) == 3
 
 
 @pytest.mark.parametrize(("combination", "shared"), [("bonferroni", 0.0), ("bonferroni", 0.9), ("fisher", 0.0)])
@@ -51,7 +51,7 @@ def test_the_number_is_too_large_no_oftener_than_alpha(combination, shared):
     rng, draws = np.random.default_rng(2), 20_000
     noise = np.sqrt(shared) * rng.normal(size=(draws, 1)) + np.sqrt(1 - shared) * rng.normal(size=(draws, 6))
     p = stats.norm.sf(noise + np.array([6, 6, 0, 0, 0, 0]))
-    found = k_hat(p, combination, 0.05)
+    found = estimate_k(p, combination, 0.05)
     assert (found >= 2).mean() > 0.99
     error = 4 * np.sqrt(0.05 * 0.95 / draws)
     assert (found > 2).mean() < 0.05 + error

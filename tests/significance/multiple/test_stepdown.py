@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
-from registry.significance.multiple import Draws, adjust, bytes_of_draws, draws_of, max_t, min_p
+from registry.significance.multiple import (
+    Draws,
+    adjust,
+    adjust_max_t,
+    adjust_min_p,
+    draw_differences,
+    estimate_draw_bytes,
+)
 from registry.significance.pairwise import permutation
 
-BOTH = pytest.mark.parametrize("method", [min_p, max_t])
+BOTH = pytest.mark.parametrize("method", [adjust_min_p, adjust_max_t])
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
@@ -60,7 +67,7 @@ def test_min_p_is_the_closure_of_the_smallest_p_value(case):
     observed, drawn = case
     labellings = [observed, *drawn]
     less_p = [[-sum(other[n] >= row[n] for other in labellings) for n in range(len(observed))] for row in labellings]
-    found = min_p(draws(observed, drawn))
+    found = adjust_min_p(draws(observed, drawn))
     assert found.raw.tolist() == [-n / len(labellings) for n in less_p[0]]
     assert found.adjusted.tolist() == [closed(less_p, n) for n in range(len(observed))]
 
@@ -71,7 +78,7 @@ def test_max_t_is_the_closure_of_the_largest_studentized_difference(case):
     observed, drawn = case
     squares = [Fraction(sum(row[n]**2 for row in drawn), len(drawn)) or Fraction(1) for n in range(len(observed))]
     t = [[row[n]**2 / squares[n] for n in range(len(observed))] for row in [observed, *drawn]]
-    found = max_t(draws(observed, drawn))
+    found = adjust_max_t(draws(observed, drawn))
     assert found.raw.tolist() == [closed([[row[n]] for row in t], 0) for n in range(len(observed))]
     assert found.adjusted.tolist() == [closed(t, n) for n in range(len(observed))]
 
@@ -81,7 +88,7 @@ def test_min_p_by_hand():
 
     Three of the minima do not exceed 2, the p-value of pair 1; three p-values of pair 2 alone do not exceed 3.
     """
-    found = min_p(draws([50, 25], [[10, 30], [20, 10], [30, 20], [60, 60]]))
+    found = adjust_min_p(draws([50, 25], [[10, 30], [20, 10], [30, 20], [60, 60]]))
     assert found.raw.tolist() == [2 / 5, 3 / 5]
     assert found.adjusted.tolist() == [3 / 5, 3 / 5]
     assert adjust(found.raw, "holm").tolist() == [4 / 5, 4 / 5]
@@ -92,7 +99,7 @@ def test_max_t_by_hand():
 
     The largest raw differences would be 3 4 30 40, so that the noisy pair went first, and the other could not be below.
     """
-    found = max_t(draws([5, 35], [[3, 0], [4, 0], [0, 30], [0, 40]]))
+    found = adjust_max_t(draws([5, 35], [[3, 0], [4, 0], [0, 30], [0, 40]]))
     assert found.raw.tolist() == [1 / 5, 2 / 5]
     assert found.adjusted.tolist() == [1 / 5, 2 / 5]
 
@@ -100,7 +107,7 @@ def test_max_t_by_hand():
 @pytest.mark.slow
 @given(small())
 def test_min_p_lies_between_the_raw_p_values_and_holm(case):
-    found = min_p(draws(*case))
+    found = adjust_min_p(draws(*case))
     assert (found.adjusted >= found.raw).all()
     assert (found.adjusted <= adjust(found.raw, "holm") + 1e-12).all()
 
@@ -122,11 +129,12 @@ def test_the_scale_of_a_pair_does_not_matter(case):
     """To min-P no increasing function of a pair's extremity does, to max-T no factor; the raw maximum would obey it."""
     observed, drawn = (np.array(part) for part in case)
     factors = np.array([1, 1 / 7, 1000 / 3, 30])[:len(observed)]
-    for method in (min_p, max_t):
+    for method in (adjust_min_p, adjust_max_t):
         np.testing.assert_array_equal(
             method(draws(observed * factors, drawn * factors)).adjusted, method(draws(observed, drawn)).adjusted)
     np.testing.assert_array_equal(
-        min_p(draws(observed**3 + observed, drawn**3 + drawn)).adjusted, min_p(draws(observed, drawn)).adjusted)
+        adjust_min_p(draws(observed**3 + observed, drawn**3 + drawn)).adjusted,
+        adjust_min_p(draws(observed, drawn)).adjusted)
 
 
 @pytest.mark.slow
@@ -189,7 +197,7 @@ def test_draws_tie_within_rounding_also_where_single_precision_takes_them_apart(
     edge = 1 + 2.0**-24
     drawn = np.array([[edge, 1], [edge + 2.0**-52, 2], [0.1, 3], [0.2, 4]])
     assert len({np.float32(value) for value in drawn[:2, 0]}) == 2
-    found = min_p(Draws(np.array([0.0, 9.0]), [drawn], 4, np.full(2, 1e-12)))
+    found = adjust_min_p(Draws(np.array([0.0, 9.0]), [drawn], 4, np.full(2, 1e-12)))
     assert found.adjusted.tolist() == [1, 1 / 5]  # no draw of the first pair is above all others
 
 
@@ -224,8 +232,8 @@ def test_raw_p_values_are_those_of_the_test(kind, test, alternative, options):
     settings = Settings(alternative, resamples=700, seed=5)
     with mock.patch.object(permutation, "ENUMERATED", 0):  # draw also where few units differ
         expected = [result.p_value for result in test().run(m, pairs, settings)]
-    for method in (min_p, max_t):
-        found = method(draws_of(m, pairs, settings, kind))
+    for method in (adjust_min_p, adjust_max_t):
+        found = method(draw_differences(m, pairs, settings, kind))
         np.testing.assert_array_equal(found.raw, expected)
         assert (found.adjusted >= found.raw).all()
     assert len(set(expected)) > 2
@@ -237,16 +245,18 @@ def test_systems_that_are_equal_or_undefined(kind):
     statistics = spans(4, systems=3).statistics.copy()
     statistics[:, 1] = statistics[:, 0]
     statistics[:, 2] = 0
-    found = min_p(draws_of(StatisticMatrix(statistics, f_score), [(0, 1), (0, 2)], Settings(resamples=300), kind))
+    matrix = StatisticMatrix(statistics, f_score)
+    found = adjust_min_p(draw_differences(matrix, [(0, 1), (0, 2)], Settings(resamples=300), kind))
     assert found.adjusted[0] == 1
     assert np.isnan(found.adjusted[1])
 
 
 def test_workers_change_nothing():
     m, pairs = spans(6), list(itertools.combinations(range(4), 2))
-    for kind, method in itertools.product(("permutation", "bootstrap"), (min_p, max_t)):
-        found = [method(draws_of(m, pairs, Settings(resamples=600, execution=Execution(workers)), kind)).adjusted
-                 for workers in (1, 3)]
+    for kind, method in itertools.product(("permutation", "bootstrap"), (adjust_min_p, adjust_max_t)):
+        found = [
+            method(draw_differences(m, pairs, Settings(resamples=600, execution=Execution(workers)), kind)).adjusted
+            for workers in (1, 3)]
         np.testing.assert_array_equal(*found)
 
 
@@ -256,12 +266,12 @@ def test_memory_is_what_is_said(method):
     rng = np.random.default_rng(7)
     blocks = (abs(rng.normal(size=(100, 300))) for _ in range(50))
     given_ = Draws(rng.normal(size=300), blocks, 5000, np.zeros(300), Execution(workers=1))
-    assert bytes_of_draws(300, 5000) == 4 * 300 * 5001
+    assert estimate_draw_bytes(300, 5000) == 4 * 300 * 5001
     tracemalloc.start()
     method(given_)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert bytes_of_draws(300, 5000) <= peak < 1.4 * bytes_of_draws(300, 5000)
+    assert estimate_draw_bytes(300, 5000) <= peak < 1.4 * estimate_draw_bytes(300, 5000)
 
 
 def mean(sums):
@@ -286,9 +296,9 @@ def test_family_wise_error(kind, better):
         scores = rng.normal(size=(60, 4)) * [1, 1, 2, 5] + rng.normal(size=(60, 1)) + [0, 0, 0, better * 5]
         m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=-1), mean)
         settings = Settings(resamples=199, seed=trial, execution=Execution(workers=1))
-        joint = draws_of(m, pairs, settings, kind)
+        joint = draw_differences(m, pairs, settings, kind)
         joint = replace(joint, blocks=list(joint.blocks))  # for both
-        by_p, by_t = min_p(joint), max_t(joint)
+        by_p, by_t = adjust_min_p(joint), adjust_max_t(joint)
         for name, adjusted in (("min_p", by_p.adjusted), ("max_t", by_t.adjusted), ("holm", adjust(by_p.raw, "holm"))):
             wrong[name] += (adjusted[null] <= 0.1).any()
     assert 0.04 <= wrong["min_p"] / trials <= 0.16

@@ -12,7 +12,7 @@ from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix, rank
 from registry.significance import rank_sets as sets
 from registry.significance.multiple import adjust
-from registry.significance.rank_sets import DRAWS, Influences, rank_sets, rank_sets_of_tests
+from registry.significance.rank_sets import DRAWS, Influences, bound_ranks, bound_ranks_by_tests
 
 CSRANKS = Path(__file__).parent / "csranks"
 
@@ -27,7 +27,7 @@ def matrix(scores, **options):
 
 
 def found_by(scores, method="bootstrap", *, alpha=0.05, resamples=399, seed=3, **options):
-    return rank_sets(matrix(scores, **options), Settings(resamples=resamples, seed=seed), alpha=alpha, method=method)
+    return bound_ranks(matrix(scores, **options), Settings(resamples=resamples, seed=seed), alpha=alpha, method=method)
 
 
 @st.composite
@@ -181,14 +181,14 @@ def test_a_system_without_a_score_or_without_one_when_an_item_is_left_out():
     statistics = np.stack([rng.normal(size=(60, 5)) + np.array([0, 3, 6, 0, 0]), np.ones((60, 5))], axis=-1)
     statistics[:, 3] = 0
     statistics[1:, 4] = 0
-    found = rank_sets(StatisticMatrix(statistics, mean), Settings(resamples=399, seed=3))
+    found = bound_ranks(StatisticMatrix(statistics, mean), Settings(resamples=399, seed=3))
     assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == [(3, 5), (2, 4), (1, 3), (1, 5), (1, 5)]
     assert found.possible.tolist() == [False, False, True, True, True]
     assert np.isnan(found.lead_low).tolist() == [False, False, False, True, True]
     alone = found_by(statistics[:, :3, 0])
     np.testing.assert_allclose(found.lead_low[:3], alone.lead_low)
     for few in (0, 1):
-        found = rank_sets(StatisticMatrix(statistics[:, 3:3 + few], mean), Settings(resamples=99, seed=3))
+        found = bound_ranks(StatisticMatrix(statistics[:, 3:3 + few], mean), Settings(resamples=99, seed=3))
         assert found.possible.all()
         assert (found.low == 1).all()
 
@@ -206,12 +206,12 @@ def test_groups_of_pairs_and_threads_change_nothing_but_what_is_at_the_edge(monk
     """Where there are too many pairs for one maximum each, whole groups are dropped, so no more is told apart."""
     scores = np.random.default_rng(8).normal(size=(60, 9)) + np.arange(9) / 6
     one = Settings(resamples=399, seed=3, execution=Execution(workers=1))
-    found = rank_sets(matrix(scores), one)
+    found = bound_ranks(matrix(scores), one)
     monkeypatch.setattr(sets, "_COLUMNS", 18)
-    several = rank_sets(matrix(scores), Settings(resamples=399, seed=3, execution=Execution(workers=2)))
+    several = bound_ranks(matrix(scores), Settings(resamples=399, seed=3, execution=Execution(workers=2)))
     np.testing.assert_array_equal(several.wins, found.wins)
     monkeypatch.setattr(sets, "_KEPT", 399 * 4)
-    grouped = rank_sets(matrix(scores), one)
+    grouped = bound_ranks(matrix(scores), one)
     assert not (grouped.wins & ~found.wins).any()
     assert grouped.wins.sum() >= found.wins.sum() - 4
 
@@ -224,7 +224,7 @@ def test_tests_of_pairs_bound_ranks_by_holm(share):
     results = Permutation().run(matrix(scores, quotient=((1, 0), (0, 1))), pairs, Settings())
     assert {result.method for result in results} == {"exact"}
     p, gains = [result.p_value for result in results], [result.difference for result in results]
-    found = rank_sets_of_tests(results, 4, one_sided=share)
+    found = bound_ranks_by_tests(results, 4, one_sided=share)
     for (a, b), adjusted, gain in zip(pairs, adjust(np.array(p), "holm"), gains, strict=True):
         assert found.wins[(a, b) if gain > 0 else (b, a)] == (adjusted <= 0.05)
     assert found.wins.any()

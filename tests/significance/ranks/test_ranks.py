@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import rank
-from registry.significance.ranks import frequent_ranks, neighbour_ranges, rank_frequencies
+from registry.significance.ranks import bound_frequent_ranks, count_rank_shares, find_neighbour_ranges
 
 
 def decisions(n, *won):
@@ -63,10 +63,10 @@ def test_one_system_and_none():
 
 def test_neighbour_ranges_end_at_the_nearest_system_that_differs():
     wins = decisions(4, (0, 2), (0, 3), (1, 3))
-    low, high = neighbour_ranges(wins)
+    low, high = find_neighbour_ranges(wins)
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(1, 2), (1, 3), (2, 4), (3, 4)]
     crossed = decisions(4, (1, 2))  # the ends differ from nobody
-    low, high = neighbour_ranges(crossed)
+    low, high = find_neighbour_ranges(crossed)
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(1, 4), (1, 2), (3, 4), (1, 4)]
 
 
@@ -81,16 +81,16 @@ def test_rank_frequencies_share_out_tied_places(rows, lower):
         for order in orders:
             for place, system in enumerate(order):
                 expected[system, place] += 1 / len(orders) / len(rows)
-    found = rank_frequencies(np.array(rows), lower_is_better=lower)
+    found = count_rank_shares(np.array(rows), lower_is_better=lower)
     assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_rank_frequencies_of_many_resamples_are_the_mean_of_those_of_a_few():
     rows = np.random.default_rng(3).integers(0, 4, (1300, 5)).astype(float)
-    parts = [rank_frequencies(rows[at:at + 13]) for at in range(0, 1300, 13)]
-    assert rank_frequencies(rows) == pytest.approx(np.mean(parts, axis=0), abs=1e-12)
+    parts = [count_rank_shares(rows[at:at + 13]) for at in range(0, 1300, 13)]
+    assert count_rank_shares(rows) == pytest.approx(np.mean(parts, axis=0), abs=1e-12)
 
 
 def test_frequent_ranks_leave_out_half_of_the_rest_on_either_side():
-    low, high = frequent_ranks(np.array([[0.02, 0.03, 0.9, 0.05], [0.03, 0.9, 0.07, 0.0], [1.0, 0, 0, 0]]), 0.95)
+    low, high = bound_frequent_ranks(np.array([[0.02, 0.03, 0.9, 0.05], [0.03, 0.9, 0.07, 0.0], [1.0, 0, 0, 0]]), 0.95)
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(2, 4), (1, 3), (1, 1)]

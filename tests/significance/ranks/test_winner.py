@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, truncnorm
 
-from registry.significance.rank_sets import Influences, winner, winner_of
+from registry.significance.rank_sets import Influences, correct_best_score, correct_winner
 from tests.significance.ranks.winner_coverage import accuracies, coverage
 
 NO_STEPS = np.zeros(3)
@@ -13,7 +13,7 @@ NO_STEPS = np.zeros(3)
 def test_ends_are_quantiles_of_the_truncated_distribution():
     """Independent scores of variance 1: given the others, the best one was between the second and the wide interval."""
     scores, wide = np.array([1.2, 0.9, -1.0]), norm.ppf((1 + 0.995 ** (1 / 3)) / 2)
-    found = winner(scores, 0, np.array([1.0, 0.0, 0.0]), NO_STEPS)
+    found = correct_best_score(scores, 0, np.array([1.0, 0.0, 0.0]), NO_STEPS)
     assert (found.error, found.low, found.high) == pytest.approx((1, 1.2 - 1.959964, 1.2 + 1.959964))
     tail = (0.05 - 0.005) / 0.995 / 2
     for true, share in ((found.corrected_low, 1 - tail), (found.corrected, 0.5), (found.corrected_high, tail)):
@@ -22,14 +22,14 @@ def test_ends_are_quantiles_of_the_truncated_distribution():
 
 
 def test_who_leads_by_far_is_hardly_corrected():
-    found = winner(np.array([9.0, 0, 0]), 0, np.array([1.0, 0.5, -0.5]), NO_STEPS)
+    found = correct_best_score(np.array([9.0, 0, 0]), 0, np.array([1.0, 0.5, -0.5]), NO_STEPS)
     assert found.corrected == pytest.approx(9, abs=0.01)
     assert (found.corrected_low, found.corrected_high) == pytest.approx((found.low, found.high), abs=0.1)
 
 
 def test_a_copy_of_the_best_takes_nothing_from_it():
     scores, covariances = np.array([1.0, 1.0, -5.0]), np.array([1.0, 1.0, 0.0])
-    assert winner(scores, 0, covariances, NO_STEPS).corrected == pytest.approx(1, abs=0.05)
+    assert correct_best_score(scores, 0, covariances, NO_STEPS).corrected == pytest.approx(1, abs=0.05)
 
 
 def test_scores_that_are_equal_by_chance_leave_an_interval():
@@ -38,13 +38,13 @@ def test_scores_that_are_equal_by_chance_leave_an_interval():
     of = Influences.of(accuracies(right))
     assert of.steps_to(0) == pytest.approx([0, 1 / 8])
     assert of.covariances_of(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
-    found = winner_of(of)
+    found = correct_winner(of)
     assert found.system == 0
     assert found.corrected_low < found.corrected < found.corrected_high
 
 
 def test_scores_that_cannot_vary_have_none():
-    assert winner_of(Influences.of(accuracies(np.ones((5, 2))))) is None
+    assert correct_winner(Influences.of(accuracies(np.ones((5, 2))))) is None
 
 
 @pytest.mark.simulation

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from registry.significance import StatisticMatrix
-from registry.significance.rank_sets import Influences, winner_of
+from registry.significance.rank_sets import Influences, correct_winner
 
 RUNS = 2000
 POPULATIONS = {
@@ -40,7 +40,7 @@ def coverage(name, runs=RUNS):
     units, qualities = POPULATIONS[name]
     found = []
     for of in boards(np.random.default_rng(zlib.crc32(name.encode())), units, qualities, runs):
-        best = winner_of(of)
+        best = correct_winner(of)
         truth = qualities[best.system]
         found.append((best.low <= truth <= best.high, best.corrected_low <= truth <= best.corrected_high,
                       (best.corrected_high - best.corrected_low) / (best.high - best.low), truth < best.corrected))

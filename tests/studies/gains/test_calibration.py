@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.studies.gains.calibration import Calibration, Judged, expected
-from registry.studies.gains.domains import BANDS, bands, inside
-from registry.studies.gains.pair_gains import Gains
+from registry.studies.calibration import BANDS, Calibration, Judged, compute_expected_share, is_inside, make_bands
+from registry.studies.gains import Gains
 from tests.studies.unstored import case_of, means
 
 RNG = np.random.default_rng(4)
@@ -46,8 +45,9 @@ def test_true_differences_that_are_normal_give_the_closed_form(tau, published):
     """Phi(z tau / sqrt(tau^2 + 1)), from N(0, tau^2) standard errors."""
     ratios = np.abs(stats.norm.ppf((np.arange(4000) + 0.5) / 4000, 0, tau))
     p = np.linspace(0.001, 0.5, 30)
-    assert expected(p, ratios) == pytest.approx(stats.norm.cdf(stats.norm.isf(p) * tau / np.hypot(tau, 1)), abs=2e-3)
-    assert expected(np.linspace(0.04, 0.06, 101), ratios).mean() == pytest.approx(published, abs=1e-3)
+    limit = stats.norm.cdf(stats.norm.isf(p) * tau / np.hypot(tau, 1))
+    assert compute_expected_share(p, ratios) == pytest.approx(limit, abs=2e-3)
+    assert compute_expected_share(np.linspace(0.04, 0.06, 101), ratios).mean() == pytest.approx(published, abs=1e-3)
 
 
 def test_systems_from_a_normal_population_are_right_as_the_closed_form_says():
@@ -67,9 +67,9 @@ def test_systems_from_a_normal_population_are_right_as_the_closed_form_says():
 
 def test_systems_that_are_equally_good_are_right_half_of_the_time():
     """Differences of a hundredth of a standard error: whatever p is, the better system is anybody's guess."""
-    assert expected(np.array([1e-4, 0.05, 0.5]), np.array([0.01])) == pytest.approx(0.5, abs=0.02)
-    assert expected(np.array([1.0]), np.array([3.0]))[0] < 1e-9  # all resamples are extreme: evidence against it
-    assert expected(np.array([1e-5]), np.array([1000.0]))[0] == 0.5  # as far from the one as from the other
+    assert compute_expected_share(np.array([1e-4, 0.05, 0.5]), np.array([0.01])) == pytest.approx(0.5, abs=0.02)
+    assert compute_expected_share(np.array([1.0]), np.array([3.0]))[0] < 1e-9  # all resamples are extreme
+    assert compute_expected_share(np.array([1e-5]), np.array([1000.0]))[0] == 0.5  # equally far from both
 
 
 def test_tests_are_judged_by_the_whole():
@@ -82,13 +82,13 @@ def test_tests_are_judged_by_the_whole():
     assert tests.on.tolist() == [0, 1]
     assert tests.left_out == 1
     assert tests.ratios == pytest.approx([2 / (1.3 / stats.norm.isf(0.05))])
-    assert inside(tests.pairs.p, 0.1, 0.3).tolist() == [False, True]
+    assert is_inside(tests.pairs.p, 0.1, 0.3).tolist() == [False, True]
 
 
 def test_bands_are_those_of_the_paper_and_one_about_alpha():
-    assert bands(0.05)[0] == pytest.approx((0.04, 0.06))
-    assert bands(0.05)[2:8] == [(0.00125, 0.0025), (0.0025, 0.005), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04),
-                                (0.04, 0.08)]
+    assert make_bands(0.05)[0] == pytest.approx((0.04, 0.06))
+    assert make_bands(0.05)[2:8] == [(0.00125, 0.0025), (0.0025, 0.005), (0.005, 0.01), (0.01, 0.02), (0.02, 0.04),
+                                     (0.04, 0.08)]
     assert (BANDS[0], BANDS[-1]) == (0, 1)
 
 

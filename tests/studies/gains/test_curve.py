@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from registry.studies.gains.curve import Curve, _row, rising
+from registry.studies.threshold import Curve, _summarize_curve, fit_rising_curve
 from tests.studies.unstored import case_of, means
 
 
@@ -14,17 +14,17 @@ def test_the_rising_curve_is_scikit_learn_s_also_with_equal_gains():
     gain = np.sort(np.round(rng.random(80), 1))
     confidence = np.clip(gain + rng.normal(0, 0.2, 80), 0, 1)
     theirs = IsotonicRegression().fit(gain, confidence).predict(gain)
-    assert np.allclose(rising(gain, confidence), theirs, atol=1e-12)
-    assert (np.diff(rising(gain, confidence)) >= 0).all()
+    assert np.allclose(fit_rising_curve(gain, confidence), theirs, atol=1e-12)
+    assert (np.diff(fit_rising_curve(gain, confidence)) >= 0).all()
 
 
 def test_gains_between_the_least_significant_and_the_largest_other_decide_nothing():
     rows = [{"gain": gain, "p_value": p} for gain, p in ((1, 0.3), (2, 0.05), (3, 0.06), (4, 0.01))]
-    row = _row("test", "all", rows, 0.05)
+    row = _summarize_curve("test", "all", rows, 0.05)
     assert (row["significant"], row["least_significant"], row["largest_other"], row["undecided"]) == (2, 2, 3, 2)
-    clear = _row("test", "all", rows[::3], 0.05)
+    clear = _summarize_curve("test", "all", rows[::3], 0.05)
     assert (clear["least_significant"], clear["largest_other"], clear["undecided"]) == (4, 1, 0)
-    assert _row("test", "all", rows[:1], 0.05)["least_significant"] is None
+    assert _summarize_curve("test", "all", rows[:1], 0.05)["least_significant"] is None
 
 
 def test_systems_of_the_same_name_are_told_apart_by_their_teams():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from registry.errors import InputError, UnknownNameError
-from registry.studies.gains.domains import BANDS, Domains, agreeing
-from registry.studies.gains.pair_gains import Gains, all_gains
+from registry.studies.calibration import BANDS, Domains, find_agreeing
+from registry.studies.gains import Gains, measure_gains
 from tests.studies.unstored import case_of, means
 
 RNG = np.random.default_rng(3)
@@ -16,10 +16,10 @@ RNG = np.random.default_rng(3)
 def test_a_pair_agrees_where_the_same_system_is_better():
     here, there = case_of(means(np.zeros((1, 3))), means(np.array([[1.0, 2.0, 2.0]]))).boards
     gains = Gains(np.array([0, 1, 2]), np.array([1, 0, 1]), np.ones(3), np.full(3, 0.1), np.ones(3))
-    kept, agree = agreeing(gains, here, there)
+    kept, agree = find_agreeing(gains, here, there)
     assert agree.tolist() == [False, True, False]  # level there is not better
     there.members[0].system = "another"
-    kept, agree = agreeing(gains, here, there)
+    kept, agree = find_agreeing(gains, here, there)
     assert (kept.better.tolist(), kept.worse.tolist(), agree.tolist()) == ([2], [1], [False])
 
 
@@ -39,7 +39,7 @@ def test_a_p_value_that_is_0_lies_in_the_lowest_band():
     """The ideal bootstrap of a quotient gives p-values below the least number: systems right in 70 % and in 30 %."""
     right = (RNG.random((4000, 3)) < [0.7, 0.3, 0.29]).astype(float)
     case = case_of(*(replace(means(right), quotient=((1, 0), (0, 1))) for _ in range(2)))
-    assert np.count_nonzero(all_gains(case.boards[0].matrix, case.settings, 0.05).p == 0) == 2
+    assert np.count_nonzero(measure_gains(case.boards[0].matrix, case.settings, 0.05).p == 0) == 2
     bands = Domains(tested_on="set0").run(case).tables["bands"]
     assert (bands[0]["above"], bands[0]["tests"], bands[0]["right"]) == (0, 2, 2)
     assert sum(row["tests"] for row in bands) == 3

@@ -10,8 +10,15 @@ import pytest
 from registry.errors import InputError
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
 from registry.significance.correlations import PairMatrix
-from registry.studies.gains.pair_gains import Gains, packed, unpacked
-from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, of_sets, warnings_of_sets
+from registry.studies.gains import (
+    Gains,
+    measure_gains_of_sets,
+    pack,
+    place_side_by_side,
+    prepare_matrix,
+    unpack,
+    warn_of_sets,
+)
 from tests.benchmarks import bleu
 from tests.significance.matrices import of_scores
 
@@ -33,7 +40,7 @@ def listed(gains):
 
 
 def test_every_test_set_is_tested_as_it_would_be_alone(matrix):
-    for units, gains in zip(SETS, gains_of_sets(matrix, SETS, SETTINGS, 0.1), strict=True):
+    for units, gains in zip(SETS, measure_gains_of_sets(matrix, SETS, SETTINGS, 0.1), strict=True):
         alone = replace(matrix, statistics=matrix.statistics[units])
         found = {}
         for a, b in itertools.permutations(range(4), 2):
@@ -46,8 +53,8 @@ def test_every_test_set_is_tested_as_it_would_be_alone(matrix):
 
 def test_how_many_lie_side_by_side_changes_nothing(matrix):
     some = replace(SETTINGS, execution=Execution(workers=1, memory=1))
-    for one, other in zip(gains_of_sets(matrix, SETS, SETTINGS, 0.1), gains_of_sets(matrix, SETS, some, 0.1),
-                          strict=True):
+    for one, other in zip(measure_gains_of_sets(matrix, SETS, SETTINGS, 0.1),
+                          measure_gains_of_sets(matrix, SETS, some, 0.1), strict=True):
         assert listed(one) == listed(other)
 
 
@@ -56,7 +63,7 @@ def test_test_sets_of_correlations_have_their_own_gold_values():
     predictions = gold[:, None] + RNG.normal(0, (0.2, 0.5, 1), (60, 3))
     matrix = PairMatrix(np.stack([predictions, np.repeat(gold[:, None], 3, axis=1)], axis=2))
     sets = RNG.integers(0, 60, (3, 30))
-    for units, gains in zip(sets, gains_of_sets(drawable(matrix), sets, SETTINGS, 0.1), strict=True):
+    for units, gains in zip(sets, measure_gains_of_sets(prepare_matrix(matrix), sets, SETTINGS, 0.1), strict=True):
         alone = PairMatrix(matrix.statistics[units])
         scores = [np.corrcoef(predictions[units, n], gold[units])[0, 1] for n in range(3)]
         for (a, b), (gain, p, _) in listed(gains).items():
@@ -69,7 +76,7 @@ def test_test_sets_of_correlations_have_their_own_gold_values():
 def test_runs_go_with_their_units():
     runs = tuple(np.arange(12.0).reshape(3, 2, 2) + 100 * system for system in range(2))
     matrix = StatisticMatrix(np.stack([of.mean(axis=1) for of in runs], axis=1), lambda sums: sums[..., 0], runs=runs)
-    beside = of_sets(matrix, np.array([[0, 2], [1, 1]]))
+    beside = place_side_by_side(matrix, np.array([[0, 2], [1, 1]]))
     assert len(beside.runs) == 4
     assert np.array_equal(beside.runs[1], runs[1][[0, 2]])
     assert np.array_equal(beside.runs[2], runs[0][[1, 1]])
@@ -81,23 +88,23 @@ def test_pairs_without_a_gain_or_that_never_move_are_left_out():
     values = RNG.random(30)
     statistics = np.stack([values, values, values + 1], axis=1)[:, :, None]
     matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0] / 10)
-    (gains,) = gains_of_sets(matrix, np.arange(10)[None], SETTINGS, 0.05)
+    (gains,) = measure_gains_of_sets(matrix, np.arange(10)[None], SETTINGS, 0.05)
     assert listed(gains) == {}
 
 
 def test_strata_are_left_out_and_clusters_of_correlations_refused():
     matrix = StatisticMatrix(np.ones((4, 2, 1)), lambda sums: sums[..., 0], strata=np.array([0, 0, 1, 1]))
-    assert drawable(matrix).strata is None
-    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, np.arange(4)))
+    assert prepare_matrix(matrix).strata is None
+    assert any("strata are left out" in warning for warning in warn_of_sets(matrix, np.arange(4)))
     skewed = of_scores(np.column_stack([RNG.exponential(1, 240).round(3), np.ones(240)]))
-    assert any(warning.code == "skewed-one-sided" for warning in warnings_of_sets(skewed, np.arange(210)))
+    assert any(warning.code == "skewed-one-sided" for warning in warn_of_sets(skewed, np.arange(210)))
     with pytest.raises(InputError, match="do not add up over clusters"):
-        drawable(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
+        prepare_matrix(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
     with pytest.raises(InputError, match="take --unit item"):
-        drawable(replace(matrix, answers_to=np.arange(4)))
+        prepare_matrix(replace(matrix, answers_to=np.arange(4)))
 
 
 def test_gains_are_kept_and_given_back():
     gains = Gains(np.array([0]), np.array([1]), np.array([0.1]), np.array([0.2]), np.array([np.nan]))
-    (again,) = unpacked(json.loads(json.dumps(packed([gains]), allow_nan=False)))
+    (again,) = unpack(json.loads(json.dumps(pack([gains]), allow_nan=False)))
     assert str(listed(again)) == str(listed(gains))

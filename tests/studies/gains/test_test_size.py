@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.significance import StatisticMatrix
-from registry.studies.gains.pair_gains import Gains
-from registry.studies.gains.test_size import Sizes, _power, in_order, power_law
+from registry.studies.gains import Gains
+from registry.studies.threshold import Sizes, _measure_power, fit_power_law, order_units
 from tests.studies.unstored import case_of, means
 
 
@@ -52,7 +52,8 @@ def test_power_grows_with_the_size_and_errors_of_sign_fall(finding):
 
 def test_a_power_of_the_size_is_found_and_extended():
     sizes = np.array([100, 300, 900])
-    exponent, at_1000, at_2000 = power_law(np.log(sizes), np.log(3 * sizes[:, None] ** -0.4), np.array([1000, 2000]))
+    thresholds = 3 * sizes[:, None] ** -0.4
+    exponent, at_1000, at_2000 = fit_power_law(np.log(sizes), np.log(thresholds), np.array([1000, 2000]))
     assert (exponent[0], at_1000[0], at_2000[0]) == pytest.approx((-0.4, 3 * 1000**-0.4, 3 * 2000**-0.4))
 
 
@@ -63,20 +64,20 @@ def test_power_by_hand():
         return Gains(better, worse, np.ones(len(pairs)), np.full(len(pairs), 0.01), np.ones(len(pairs)))
 
     matrix = StatisticMatrix(np.array([[[3.0], [2.0], [0.0]]]), lambda sums: sums[..., 0])
-    row = _power([significant((0, 1), (0, 2)), significant((1, 0), (0, 2))], matrix, 0.05)
+    row = _measure_power([significant((0, 1), (0, 2)), significant((1, 0), (0, 2))], matrix, 0.05)
     assert row == {"power": pytest.approx((0.5 + 1 + 0) / 3), "wrong": pytest.approx(0.5 / 3), "detected": 3}
-    assert np.isnan(_power([significant((0, 1))], StatisticMatrix(np.zeros((1, 2, 1)), lambda s: s[..., 0]), 0.05)[
-        "power"])
+    level = StatisticMatrix(np.zeros((1, 2, 1)), lambda sums: sums[..., 0])
+    assert np.isnan(_measure_power([significant((0, 1))], level, 0.05)["power"])
 
 
 def test_units_come_in_the_order_of_the_gold():
     """Items in the order of their keys are the gold's 2nd, 0th, 1st; clusters begin with their first items."""
     board = SimpleNamespace(items=np.array([2, 0, 1]), matrix=StatisticMatrix(np.zeros((3, 1, 1)), lambda s: s[..., 0]))
-    assert in_order(SimpleNamespace(board=board)).tolist() == [1, 2, 0]
+    assert order_units(SimpleNamespace(board=board)).tolist() == [1, 2, 0]
     board.matrix = StatisticMatrix(np.zeros((3, 1, 1)), lambda s: s[..., 0], units=np.array([1, 0, 1]))
-    assert in_order(SimpleNamespace(board=board)).tolist() == [0, 1]
+    assert order_units(SimpleNamespace(board=board)).tolist() == [0, 1]
     board.matrix = StatisticMatrix(np.zeros((3, 1, 1)), lambda s: s[..., 0], units=np.array([0, 1, 1]))
-    assert in_order(SimpleNamespace(board=board)).tolist() == [1, 0]
+    assert order_units(SimpleNamespace(board=board)).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("options", [{"sizes": (1,)}, {"sizes": (801,)}, {"repetitions": 0}, {"repetitions": 10**9},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.metrics.sets import find_accepted
-from registry.studies.nbest.precision import Contest, Ranked, evaluate
+from registry.studies.ranking import Contest, Ranked, evaluate
 
 
 @st.composite

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.studies.nbest.evaluation import _coarse
-from registry.studies.nbest.precision import Ranked
-from registry.studies.nbest.variation import variations
+from registry.studies.ranking import Ranked, _warn_of_coarse, measure_variations
 
 
 def test_by_hand():
@@ -17,7 +15,7 @@ def test_by_hand():
     """
     ranked = Ranked(("a",), np.array([True, False, False, True, False, False]),
                     np.array([[5.0], [4.0], [3.0], [6.0], [1.0], [np.nan]]), np.arange(6))
-    (found,) = variations(ranked, np.array([0, 0, 0, 1, 1, 1]), average=2)
+    (found,) = measure_variations(ranked, np.array([0, 0, 0, 1, 1, 1]), average=2)
     assert (found.threshold, found.repetitions, found.accepted, found.least, found.most) == (3, 2, 2, 1, 3)
     assert found.precision == pytest.approx(2 / 3)
     assert found.deviation == pytest.approx(2**0.5 / 3)
@@ -36,7 +34,7 @@ def experiment(precision_of, repetitions=80, accepted=100):
 
 
 def test_where_the_model_holds_nothing_is_found():
-    (found,) = variations(*experiment(lambda rng, n: np.full(n, 0.3)))
+    (found,) = measure_variations(*experiment(lambda rng, n: np.full(n, 0.3)))
     assert (found.repetitions, found.accepted, found.least) == (80, 100, 100)
     assert found.expected == pytest.approx((0.3 * 0.7 / 100)**0.5, rel=0.02)
     assert found.p_variance > 0.05
@@ -47,13 +45,13 @@ def test_where_the_model_holds_nothing_is_found():
 @pytest.mark.parametrize(("accepted", "told"), [(100, []), (20, ["a"])])
 def test_precisions_that_go_by_large_steps_are_told(accepted, told):
     """80 parts of 20 accepted candidates are more than 10 * 20 * 0.3 * 0.7, of 100 they are fewer."""
-    found = variations(*experiment(lambda rng, n: np.full(n, 0.3), accepted=accepted), average=accepted)
-    assert [said.split()[1] for said in _coarse(found)] == told
+    found = measure_variations(*experiment(lambda rng, n: np.full(n, 0.3), accepted=accepted), average=accepted)
+    assert [said.split()[1] for said in _warn_of_coarse(found)] == told
 
 
 def test_more_variation_than_the_model_has_is_found():
     """Precisions that vary by 0.09 add to the binomial deviation of 0.0458: sqrt(1 + (0.09 / 0.0458)^2) = 2.2 times."""
-    (found,) = variations(*experiment(lambda rng, n: rng.normal(0.3, 0.09, n)))
+    (found,) = measure_variations(*experiment(lambda rng, n: rng.normal(0.3, 0.09, n)))
     assert found.deviation / found.expected == pytest.approx(2.2, abs=0.4)
     assert found.p_variance < 0.001
     assert found.p_outside < 0.001

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.significance.power import ExactMcNemar, MatchedTDesign
-from registry.studies.planning.power import Power, _of_skewed
+from registry.studies.power import Power, _of_skewed
 from tests.conftest import ROOT
 from tests.significance.matrices import in_steps, matrix
 

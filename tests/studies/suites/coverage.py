@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import ndtri
 
-from registry.studies.suites.suite import Suite
+from registry.studies.suites import Suite
 from tests.studies.unstored import case_of, means
 
 RUNS, SYSTEMS = 600, 8

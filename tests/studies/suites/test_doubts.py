@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.significance import Bootstrap, Permutation
 from registry.significance.diagnostics.assumptions import misuses, one_sided_misuses
-from registry.studies.suites.sets import doubts_of_sets
+from registry.studies.suites import warn_by_set
 from tests.significance.matrices import in_steps, matrix
 
 
@@ -19,7 +19,7 @@ def boards(*kinds):
 
 @pytest.mark.parametrize(("units", "said"), [((30, 400), ["a: "]), ((30, 30), [""]), ((400, 400), [])])
 def test_of_which_sets_it_is_said(units, said):
-    found = doubts_of_sets(boards(*((stats.norm, n) for n in units)), "ab", lambda of: misuses(Bootstrap(), of))
+    found = warn_by_set(boards(*((stats.norm, n) for n in units)), "ab", lambda of: misuses(Bootstrap(), of))
     assert [of.startswith(f"{start}the bootstrap rejects") for of, start in zip(found, said, strict=True)] == [
         True] * len(said)
 
@@ -27,6 +27,6 @@ def test_of_which_sets_it_is_said(units, said):
 def test_one_sided_tests_are_doubted_with_fewer_skewed_differences_than_two_sided_ones():
     """Of 300 exponential ones one-sided tests err in 6.3 % at 5 %, two-sided ones in less than 6 %."""
     both = boards((stats.expon, 300), (stats.norm, 300))
-    assert not doubts_of_sets(both, "ab", lambda of: misuses(Permutation(), of))
-    (said,) = doubts_of_sets(both, "ab", lambda of: one_sided_misuses(Permutation(), of))
+    assert not warn_by_set(both, "ab", lambda of: misuses(Permutation(), of))
+    (said,) = warn_by_set(both, "ab", lambda of: one_sided_misuses(Permutation(), of))
     assert str(said).startswith("a: in the one pair, the one-sided p-value may be wrong")

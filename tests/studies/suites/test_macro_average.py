@@ -10,9 +10,9 @@ import pytest
 
 from registry.store.database import Database
 from registry.store.log import Journal
-from registry.studies.run import Archive, questions
+from registry.studies.run import Archive, find_questions
 from registry.studies.study import Choice
-from registry.studies.suites.macro_average import Macro, macro_boards
+from registry.studies.suites import Macro, load_macro_boards
 from tests.label_tasks import second_test_set
 
 TEST = {"a": "111101", "b": "010100", "c": "111101"}  # which items each system has right
@@ -42,8 +42,8 @@ def averaged(scored, task):
         if not database.path.exists():
             scored(manifest)
         with database.reading() as connection:
-            asked = questions(connection, Macro(), Choice("small"), significance)
-        (board,) = macro_boards(asked, Archive(database, Journal("study", {})))
+            asked = find_questions(connection, Macro(), Choice("small"), significance)
+        (board,) = load_macro_boards(asked, Archive(database, Journal("study", {})))
         return board
 
     return run

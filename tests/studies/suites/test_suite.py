@@ -6,7 +6,7 @@ from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
 from registry.messages import Message
-from registry.studies.suites.suite import Suite
+from registry.studies.suites import Suite
 from tests.label_tasks import second_test_set
 from tests.studies.suites.coverage import missed, suite
 from tests.studies.unstored import case_of, means

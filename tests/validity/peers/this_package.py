@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from registry.significance import Bootstrap, McNemar, Settings
-from registry.significance.histories import new_bests
+from registry.significance.histories import find_new_bests
 from registry.significance.multiple import adjust
-from registry.significance.rank_sets import Influences, rank_sets, winner_of
+from registry.significance.rank_sets import Influences, bound_ranks, correct_winner
 from tests.validity.peers.programs import ALPHA
 
 
@@ -31,7 +31,7 @@ def our_family(test_set):
 
 
 def _sets(test_set):
-    return rank_sets(test_set.matrix, Settings(resamples=1000, seed=test_set.seed))
+    return bound_ranks(test_set.matrix, Settings(resamples=1000, seed=test_set.seed))
 
 
 def our_ranks(test_set):
@@ -44,10 +44,10 @@ def our_best(test_set):
 
 
 def our_winner(test_set):
-    best = winner_of(Influences.of(test_set.matrix))
+    best = correct_winner(Influences.of(test_set.matrix))
     return float(best.corrected_low <= test_set.truth[0] <= best.corrected_high)
 
 
 def our_records(test_set):
-    declared = new_bests(test_set.log_p, ALPHA, len(test_set.right)).declared
+    declared = find_new_bests(test_set.log_p, ALPHA, len(test_set.right)).declared
     return float((declared & ~test_set.is_better).any())

@@ -1,9 +1,8 @@
-"""Which differences a test set can find, and how far to trust those that it finds (Gelman and Carlin 2014).
+"""The differences that a test set can find, and how far significant ones mislead (Gelman and Carlin 2014).
 
-A test set that is small for the differences that matter does two kinds of harm: it misses most of them, and the ones it
-calls significant are exaggerated, some even of the wrong sign. Both follow from a difference that somebody declares,
-never from the one that was observed: power at the observed difference is the p-value in other words (Hoenig and Heisey
-2001).
+A test set that is small for the relevant differences misses most of them, and exaggerates those that it finds, some
+even with the wrong sign. Both follow from a declared difference, never from the observed one: power at the observed
+difference is the p-value in other words (Hoenig and Heisey 2001).
 """
 
 from __future__ import annotations
@@ -24,11 +23,10 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import skewed
 from registry.significance.matrix import Matrix
-from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
+from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
-from registry.studies.board_study import BoardStudy, Case, called
-from registry.studies.study import Finding, Row, option
+from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
 _BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
@@ -60,7 +58,6 @@ class Power(BoardStudy):
                                        metavar="R12")
 
     def __post_init__(self) -> None:
-        """Refuse what is no power, difference, size or family."""
         super().__post_init__()
         if not 0 < self.power < 1:
             raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
@@ -72,18 +69,12 @@ class Power(BoardStudy):
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
 
     def meant(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
-        """The same; a task tells rates and deviations itself."""
         if task is not None and (self.rates or self.deviation is not None or self.correlation is not None):
             raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
                              "--correlation out, or name no task")
         return self
 
     def alone(self, alpha: float | None) -> tuple[str, Finding]:
-        """The powers of two systems of declared rates, which declare their difference, or of a declared deviation.
-
-        Raises:
-            InputError: Something is not declared, or is none, or no two systems of these rates are so correlated.
-        """
         alpha = 0.05 if alpha is None else alpha
         self._check_declared(alpha)
         asked = self
@@ -117,18 +108,13 @@ class Power(BoardStudy):
         if self.deviation is not None:
             return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
         try:
-            return ExactMcNemar(alpha, discordance(self.rates[0], self.rates[-1], correlation))
+            return ExactMcNemar(alpha, compute_discordance(self.rates[0], self.rates[-1], correlation))
         except ValueError as error:
             if self.correlation is None and correlation:  # independent systems can have any rates
                 return None
             raise InputError(str(error)) from None
 
     def run(self, case: Case) -> Finding:
-        """Look at every pair.
-
-        Raises:
-            InputError: Units cannot be resampled or are answers, or runs are random.
-        """
         matrix = share_resamples(case.board.matrix.by_unit, case.settings)
         if matrix.answers_to is not None:
             raise InputError("the power is that of tests of items, not of their answers: take --unit item")
@@ -136,7 +122,7 @@ class Power(BoardStudy):
             raise InputError(str(reason))
         if matrix.runs is not None:
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
-        names = called(case.board.members)
+        names = name_systems(case.board.members)
         alpha = case.request.significance.alpha / self.family
         planned = [_Planned({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
                             design, self.items or (matrix.n_units,))

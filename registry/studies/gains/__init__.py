@@ -1,1 +1,0 @@
-"""Studies of the gains of all pairs."""

@@ -1,1 +1,0 @@
-"""Evaluation of n-best lists."""

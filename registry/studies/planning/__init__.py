@@ -1,1 +1,0 @@
-"""Before the data: power, and what to collect."""
