@@ -156,10 +156,12 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
+        """Read the settings from a file of JSON."""
         told = json.loads(path.read_text("utf-8"))
         return cls(told["test_set"], tuple(told["of_phase"]), told["hidden"])
 
     def format(self) -> str:
+        """Return the settings as JSON."""
         return json.dumps(asdict(self)) + "\n"
 
 

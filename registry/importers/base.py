@@ -73,6 +73,7 @@ class Place(NamedTuple):
     line: int | None = None
 
     def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
+        """Return an error that names this place."""
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 

@@ -359,6 +359,11 @@ class OfRecord:
     runs: dict[str, Rows] = field(default_factory=dict)
 
     def read(self) -> None:
+        """Read the samples into `into` and `runs`.
+
+        Raises:
+            InputError: A sample has no score of its task, or occurs twice; or no sample has the task's first score.
+        """
         first = f"{self.test_set}.{self.declared.of_all}"
         known = {f"{self.test_set}.{alias}": alias for alias in self.declared.columns}
         seen: set[tuple[str, str, str]] = set()
@@ -430,6 +435,7 @@ class OfRecord:
 
     @cached_property
     def name(self) -> tuple[str, str, str]:
+        """The team, system and version."""
         place = self.record.place
         return (get_member(self.said, "team", of=str, place=place),
                 get_member(self.said, "system", of=str, place=place),

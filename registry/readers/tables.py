@@ -160,6 +160,7 @@ class TableReader(Reader):
         return value
 
     def require_number(self, cell: Any, column: str, row: Row) -> float:
+        """Return the number of a cell; raise an InputError if it has none."""
         if (value := self.parse_number(cell, column, row)) is None:
             raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number")
         return value
