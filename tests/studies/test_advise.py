@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from registry.messages import Message
 from registry.significance import TESTS, Bootstrap, Bounded, Permutation, Settings
 from registry.studies.advise import _how_swapped, judge_test, list_preferred
 from tests.conftest import ROOT
@@ -36,7 +37,7 @@ def test_right_and_wrong(task, scored, advice):
     assert [verdicts[name] for name in ("permutation", "mcnemar", "sign")] == ["valid"] * 3
     assert verdicts["t"] == "warning"  # footnote 3: t on categories
     assert verdicts["bootstrap"] == "warning"  # and the bootstrap on few
-    assert "6 units are fewer than 200" in tests["bootstrap"]["why"]
+    assert "the bootstrap rejects too often on 6 units (fewer than 200" in tests["bootstrap"]["why"]
     known, small, *_ = advice("small", "--unit", "item", shown="steps")
     assert (known["answer"], small["answer"]) == ("yes", "yes")
     assert "binomial" in known["because"]
@@ -49,9 +50,9 @@ def test_right_and_wrong(task, scored, advice):
 def test_a_misuse_that_the_task_declares_is_told(task, registry):
     task.significance |= {"test": "t", "unit": "item"}
     said = registry("run", task.write()).stderr
-    assert "t on units that are right or wrong" in said  # `compare` warns too
+    assert str(Message("t-on-categories")) in said  # `compare` warns too
     said = registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout
-    assert "t, is misused: t on units that are right or wrong" in said
+    assert f"t, is misused: {Message('t-on-categories')}." in " ".join(said.split())
     assert "registry study dependence" in said
 
 
@@ -120,7 +121,7 @@ def test_the_test_that_holds_its_level_in_simulation_is_taken():
     assert advised(right_in_clusters(40), "cluster") == Permutation()
     assert advised(opposed_in_clusters(40), "cluster") == studentized
     uneven = right_in_clusters(8, UNEVEN).sample(np.random.default_rng(3), 1).matrix.by_unit
-    assert "take permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").why
+    assert "use permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").why
 
 
 def test_swaps_are_called_counted_only_where_they_are():
@@ -145,7 +146,7 @@ def test_explanations(task, registry, scored, advice):
     scored(task)
     here = registry("study", "advise", "small", "--unit", "item", "--explain", "t", "--format", "json").json[-1]
     assert here["about"] == "here"
-    assert here["text"].startswith("warning: t on units")
+    assert here["text"] == f"warning: {Message('t-on-categories')}"
     assert "--explain" in registry("study", "advise", exit_code=3).stderr
     assert "unknown test 'tea'" in registry("study", "advise", "small", "--explain", "tea", exit_code=3).stderr
 

@@ -59,4 +59,4 @@ def test_errors_components_and_what_more_would_buy(trained, registry):
 
 def test_systems_with_one_run_have_none_to_compare(task, registry, scored):
     scored(task)
-    assert "3 of 3 systems have one run only" in registry("study", "variance", "small", exit_code=3).stderr
+    assert "3 of 3 systems have only one run" in registry("study", "variance", "small", exit_code=3).stderr

@@ -96,7 +96,9 @@ def test_small_test_sets_are_warned_of():
     """The bootstrap rejects too often on fewer than 200 units, however many the population has."""
     case = case_of(means(RNG.normal((0.1, 0), 1, (900, 2))))
     assert Calibration(size=200, sets=2).run(case).warnings == []
-    assert "100 units are fewer than 200" in Calibration(size=100, sets=2).run(case).warnings[0]
+    warning = Calibration(size=100, sets=2).run(case).warnings[0]
+    assert warning.code == "few-units-bootstrap"
+    assert (warning.parameters["units"], warning.parameters["least"]) == (100, 200)
 
 
 def test_one_unit_is_no_population():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from registry.messages import Message
 from registry.studies.ranking import Ranked, _warn_of_coarse, measure_variations
 
 
@@ -46,7 +47,7 @@ def test_where_the_model_holds_nothing_is_found():
 def test_precisions_that_go_by_large_steps_are_told(accepted, told):
     """80 parts of 20 accepted candidates are more than 10 * 20 * 0.3 * 0.7, of 100 they are fewer."""
     found = measure_variations(*experiment(lambda rng, n: np.full(n, 0.3), accepted=accepted), average=accepted)
-    assert [said.split()[1] for said in _warn_of_coarse(found)] == told
+    assert list(_warn_of_coarse(found)) == [Message("coarse-precisions", {"systems": name}) for name in told]
 
 
 def test_more_variation_than_the_model_has_is_found():

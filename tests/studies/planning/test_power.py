@@ -55,7 +55,7 @@ def test_scores_that_are_no_means(registry, scored):
     """BLEU by the board's own draws, which agree with its standard error."""
     scored(ROOT / "sample_data" / "translation" / "task.toml")
     found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
-    assert "12 units are fewer than 200" in found.stderr  # documents
+    assert "the bootstrap rejects too often on 12 units (fewer than 200" in found.stderr  # documents
     rows = found.json
     pairs = {(r["system_a"], r["system_b"]): r for r in registry("pairs", "translation", "--format", "json").json}
     for row in rows:  # of a normal difference 1.96 + 0.84 standard errors, where its interval is 1.96 to either side
@@ -97,8 +97,8 @@ def test_a_level_that_few_resamples_lie_beyond_is_warned_of(registry, scored):
     """A 100th of 0.05 is that of every 2000th resample, and 20 are to lie beyond it."""
     scored(ROOT / "sample_data" / "translation" / "task.toml")
     asked = ("study", "power", "translation", "--resamples", "999", "--family")
-    assert "take --resamples 40000 or more" in " ".join(registry(*asked, "100").stderr.split())
-    assert "take --resamples" not in registry(*asked, "1").stderr
+    assert "set --resamples to 40000 or more" in " ".join(registry(*asked, "100").stderr.split())
+    assert "set --resamples" not in registry(*asked, "1").stderr
 
 
 def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):

@@ -17,11 +17,14 @@ def boards(*kinds):
         kind.ppf((np.arange(units) + 0.5) / units), np.zeros(units)], axis=-1)))) for kind, units in kinds]
 
 
-@pytest.mark.parametrize(("units", "said"), [((30, 400), ["a: "]), ((30, 30), [""]), ((400, 400), [])])
-def test_of_which_sets_it_is_said(units, said):
+@pytest.mark.parametrize(("units", "test_sets"), [
+    ((30, 400), [["a"]]), ((30, 30), [None]), ((400, 400), [])])
+def test_of_which_sets_it_is_said(units, test_sets):
     found = warn_by_set(boards(*((stats.norm, n) for n in units)), "ab", lambda of: misuses(Bootstrap(), of))
-    assert [of.startswith(f"{start}the bootstrap rejects") for of, start in zip(found, said, strict=True)] == [
-        True] * len(said)
+    assert [(warning.code, warning.parameters.get("test_sets")) for warning in found] == [
+        ("few-units-bootstrap", names) for names in test_sets]
+    for warning, names in zip(found, test_sets, strict=True):
+        assert str(warning).startswith(f"{'' if names is None else 'a: '}the bootstrap rejects")
 
 
 def test_one_sided_tests_are_doubted_with_fewer_skewed_differences_than_two_sided_ones():
