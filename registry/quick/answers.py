@@ -289,6 +289,9 @@ def _values(right: Table, theirs: Sequence[Table], items: tuple[list[str], list[
     """Return the gold's column of values, their kind, and the column of each system."""
     mine, own_items = items
     kinds = kinds_of(asked)
+    if not kinds:
+        raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, which are all that a "
+                         "table is read for; name the reader of its values with --as (registry list readers)")
     value = _gold_value(right, mine, theirs, asked, kinds, asking)
     if value is None:
         return None, None, []

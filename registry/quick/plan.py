@@ -156,7 +156,7 @@ def option(name: str, value: str) -> str:
 
 
 def reader_option(name: str, value: Any) -> str:
-    r"""Return the option of the command line that sets an option of a reader.
+    """Return the option of the command line that sets an option of a reader.
 
     >>> reader_option("header", False), reader_option("item", ["a", "b"])
     ('--option header=false', '--option \\'item=["a", "b"]\\'')
