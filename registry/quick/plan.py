@@ -156,10 +156,10 @@ def option(name: str, value: str) -> str:
 
 
 def reader_option(name: str, value: Any) -> str:
-    """Return the option of the command line that sets an option of a reader.
+    r"""Return the option of the command line that sets an option of a reader.
 
     >>> reader_option("header", False), reader_option("item", ["a", "b"])
-    ('--option header=false', '--option \\'item=["a", "b"]\\'')
+    ('--option header=false', '--option \'item=["a", "b"]\'')
     """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return option("--option", f"{name}={text}")
