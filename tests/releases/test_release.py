@@ -13,7 +13,7 @@ from registry.releases.writing import write_release
 from registry.store.database import Database
 from tests.releases.released import contents, faults, release
 
-MARK = "zqlabel"
+MARK = "zqxjlabel"
 def test_a_release_follows_from_itself(whole, held):
     assert faults(whole) == faults(held) == []
     words = ("zzz", "i05", "d1", os.getcwd())  # of answers, items, documents, and where it was made
@@ -27,21 +27,21 @@ def test_the_same_registry_gives_the_same_bytes(registry_of_all, whole, tmp_path
 
 def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, scored, tmp_path):
     rename = {"yes": MARK, "no": f"{MARK}2"}
-    task.gold = {f"zqitem{n}": rename[label] for n, label in enumerate(task.gold.values())}
-    task.documents = {key: f"zqdocument{n}" for n, key in enumerate(task.gold)}
+    task.gold = {f"zqxjitem{n}": rename[label] for n, label in enumerate(task.gold.values())}
+    task.documents = {key: f"zqxjdocument{n}" for n, key in enumerate(task.gold)}
     task.systems = {name: {key: rename[label] for key, label in zip(task.gold, of.values(), strict=True)}
                     for name, of in task.systems.items()}
-    task.systems["a"]["zqitem0"] = f"{MARK}unknown"  # which a remark names
+    task.systems["a"]["zqxjitem0"] = f"{MARK}unknown"  # which a remark names
     task.extra = ('[[metric]]\nid = "f1"\nname = "LabelF"\n[release]\ngold = false\n[board]\nrank_late = false\n'
                   '[[submit]]\nfile = "systems/c.tsv"\nsystem = "c"\nlate = true\n')  # which then has no rank
     scored(task)
     release(Database("registry.duckdb"), tmp_path / "held")
     assert faults(tmp_path / "held") == []
-    assert b"zq" not in contents(tmp_path / "held")
+    assert b"zqxj" not in contents(tmp_path / "held")
     refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
     assert "these are held back; leave --sources out" in refused
     registry("publish", "-o", "copy.duckdb")
-    assert b"zq" not in Path("copy.duckdb").read_bytes()
+    assert b"zqxj" not in Path("copy.duckdb").read_bytes()
     for command in ("board", "pairs"):
         of_both = [registry(command, "small", "--format", "json", "--db", db).json
                    for db in ("registry.duckdb", "copy.duckdb")]

@@ -178,7 +178,7 @@ def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -
     together = [key for key in every if _is_meant(key, meant)]
     together.sort(key=lambda key: not key.metric.is_primary)  # in the order of gatekeeping
     absent = () if meant == "task" else tuple(
-        name for name in meant if not any(_is_meant(key, [name]) for key in together))
+        name.removeprefix(f"{task_row.slug}/") for name in meant if not any(_is_meant(key, [name]) for key in together))
     if len(together) + len(absent) > 1:
         family = _family_of(together, request, absent)
         together = [replace(key, family=family) for key in together]
