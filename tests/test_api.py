@@ -49,7 +49,7 @@ def test_the_public_names_and_their_signatures():
     assert methods == {thing for thing in PUBLIC if "." in thing.__qualname__} - {
         api.Result.__iter__, board.Board.to_frame}
     assert [name for name, of in vars(board.Board).items() if isinstance(of, property) and name[0] != "_"] == [
-        "systems", "scores", "best", "pairs", "signature"]
+        "systems", "scores", "best", "warnings", "pairs", "signature"]
     assert [field.name for field in fields(api.Task)] == ["id", "title", "version", "test_sets", "metrics"]
     assert [field.name for field in fields(board.Pair)] == [
         "a", "b", "difference", "interval", "p_value", "p_adjusted", "significant", "method"]

@@ -6,6 +6,7 @@ texts only if one of them is possible; else the role is open, and one message as
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -289,6 +290,9 @@ def _values(right: Table, theirs: Sequence[Table], items: tuple[list[str], list[
     """Return the gold's column of values, their kind, and the column of each system."""
     mine, own_items = items
     kinds = kinds_of(asked)
+    if not kinds:
+        raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, which are all that a "
+                         "table is read for; name the reader of its values with --as (registry list readers)")
     value = _gold_value(right, mine, theirs, asked, kinds, asking)
     if value is None:
         return None, None, []
@@ -500,7 +504,7 @@ def _are_sets(values: set[str]) -> bool:
 
 
 def refuse_summary(table: Table, items: Sequence[str]) -> None:
-    """Refuse a last row that is no item: one without a name, or called as the mean of the others.
+    """Refuse a row of means or sums: a last one without a name or with a usual one, or any that is one by its numbers.
 
     Raises:
         InputError: There is one; names its line.
@@ -512,6 +516,24 @@ def refuse_summary(table: Table, items: Sequence[str]) -> None:
     if _SUMMARY.fullmatch(last) and any(are_numbers(table.cells(name)) for name in table.names if name not in items):
         raise table.document.error(f"the last row is called {last!r}, as a row of means or sums is; remove it",
                                    table.lines[-1])
+    columns = [table.cells(name) for name in table.names if name not in items and are_numbers(table.cells(name))]
+    for name, row in (("first", 0), ("last", len(table.rows) - 1)):
+        cells = [(column[row], [*column[:row], *column[row + 1:]]) for column in columns]
+        is_new = len(table.rows) > _FEW and any(cell not in others for cell, others in cells)
+        if is_new and all(_sums_up(cell, others) for cell, others in cells):
+            raise table.document.error(f"the {name} row has the mean or the sum of all others in every column of "
+                                       "numbers, so it is no item; remove it", table.lines[row])
+
+
+def _sums_up(cell: str, others: Sequence[str]) -> bool:
+    """Return whether a cell is the mean of others, rounded to its own digits, or their sum."""
+    if not is_number(cell):
+        return False
+    numbers = [float(other) for other in others if is_number(other)]
+    decimals = len(cell.strip().partition(".")[2])
+    near = 0.5 * 10.0 ** -decimals if decimals else 0.0
+    return bool(numbers) and any(abs(float(cell) - total) <= near + 1e-9 * abs(total) for total in (
+        math.fsum(numbers), math.fsum(numbers) / len(numbers)))
 
 
 def _refuse_other_gold(right: Table, items: Sequence[str], value: str,

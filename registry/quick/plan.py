@@ -159,7 +159,7 @@ def reader_option(name: str, value: Any) -> str:
     r"""Return the option of the command line that sets an option of a reader.
 
     >>> reader_option("header", False), reader_option("item", ["a", "b"])
-    ('--option header=false', '--option \\'item=["a", "b"]\\'')
+    ('--option header=false', '--option \'item=["a", "b"]\'')
     """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return option("--option", f"{name}={text}")

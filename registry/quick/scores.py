@@ -263,8 +263,10 @@ def _wide(table: Table, asked: Asked) -> Plan:
                             f"{table.shown()}. Add one of these options:", answers or {
                                 "--gold FILE": "the right answers"}, table.document.path)
     left = [name for name in table.names if name not in (*items, *scored)]
-    better = _better([Path(table.document.path).name, *(measures if len(measures) == len(scored) == 1 else [])], asked,
-                     OpenRoles() if asked.options.get("better") else asking, table)
+    file_name = Path(table.document.path).stem
+    names = [file_name] if is_measure(file_name) else []
+    names += measures if len(measures) == len(scored) == 1 else []
+    better = _better(names, asked, OpenRoles() if asked.options.get("better") else asking, table)
     if asking.questions:
         candidates = [name for name in flags if not are_numbers(table.cells(name))]
         golds = {" ".join((*(option("--item", one) for one in _candidate_names(table, name)), option("--gold", name),

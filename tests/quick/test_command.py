@@ -84,12 +84,12 @@ def test_warnings_name_no_temporary_file(registry, tmp_path):
 
 
 @pytest.mark.parametrize(("score", "says"), [
-    (lambda rank: 1, "have the same score, though their ranks differ"),
-    (lambda rank: rank, "its scores rise from rank to rank, in 48 of 48 places"), (lambda rank: -rank, None)])
+    (lambda rank: 1, "have the same score, but different ranks"),
+    (lambda rank: rank, "its scores rise from rank to rank in 48 of 48 places"), (lambda rank: -rank, None)])
 def test_ranks_in_another_order_than_scores_are_reported(score, says, layout, registry):
     gold, run = layout([QRELS, "".join(f"{i} Q0 d{n} {n} {score(n)} x\n" for i in IDS for n in range(3))])
     told = registry("quick", "--gold", gold, run).stderr
-    assert (says in told) if says else not any(words in told for words in ("their ranks differ", "from rank to rank"))
+    assert (says in told) if says else not any(words in told for words in ("different ranks", "from rank to rank"))
 
 
 JUDGED = "".join(f"q{n} 0 d{k} {k % 2}\n" for n in range(3) for k in range(4))
@@ -148,3 +148,11 @@ def test_items_of_two_columns(layout):
     assert make(paths[1:2], asked).preview[1].split()[:3] == ["lemma0", "N;SG", "form0"]
     with pytest.raises(InputError, match="item '<unk> N;SG': not in the gold"):
         make(paths[1:], asked)
+
+
+@pytest.mark.parametrize("metric", ["SetF", "SpanF", "AP", "LAS"])
+def test_a_metric_that_no_table_has_values_for_is_refused(metric, layout, registry):
+    gold, system = layout(["id,label\n" + "".join(f"{i},a b\n" for i in IDS)] * 2)
+    told = registry("quick", "--gold", gold, system, "--metric", metric, exit_code=None).stderr
+    assert f"--metric {metric} compares neither labels nor numbers nor texts" in told
+    assert "--as" in told

@@ -167,3 +167,28 @@ def test_runs_of_long_form(layout):
     made = make(paths, Asked())
     assert "--option run=seed" in made.read_as
     assert {one["file"].count("{run}") for one in made.folder.tables["submit"]} == {1}
+
+
+@pytest.mark.parametrize("name", ["mean", "Summe", "Ø", "x"])
+@pytest.mark.parametrize("column", ["id", "problem"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("total", [False, True])
+def test_rows_of_means_or_sums_are_refused_whatever_they_are_called(name, column, first, total, layout, registry):
+    cells = [[f"q{n}", int(n % 3 > 0), int(n % 4 > 0)] for n in range(12)]
+    sums = [sum(row[k] for row in cells) / (1 if total else len(cells)) for k in (1, 2)]
+    rows = [[name, *(f"{value:g}" if total else f"{value:.3f}" for value in sums)]]
+    rows = [*rows, *cells] if first else [*cells, *rows]
+    (table,) = layout([f"{column},aspen,birch\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)])
+    outcome = registry("quick", table, "--option", "better=higher", exit_code=None)
+    assert outcome.exit_code != 0
+    assert "remove it" in outcome.stderr
+
+
+@pytest.mark.parametrize(("file", "asks"), [
+    ("error_analysis.csv", True), ("loss_functions_answers.csv", True), ("wer.csv", False)])
+def test_only_a_file_that_is_called_as_a_measure_has_a_direction(file, asks, tmp_path, registry):
+    table = tmp_path / file
+    table.write_text("id,aspen,birch\n" + "".join(f"q{n},{n % 3 / 2},{n % 5 / 4}\n" for n in range(30)))
+    told = registry("quick", table, exit_code=None)
+    assert "better=" in told.stderr
+    assert (told.exit_code != 0) == asks
