@@ -395,7 +395,7 @@ _add("shared-items", "warning",
 def _shared_candidates(has_intervals: bool) -> str:
     what = ", and intervals of precision may be too narrow" if has_intervals else ""
     return ("p-values of Fisher's test are approximate, because several candidates share an item"
-            f"{what}; or use `registry compare` with permutation")
+            f"{what}; use `registry compare` with permutation")
 
 
 _add("shared-candidates", "warning", _shared_candidates, has_intervals=False)

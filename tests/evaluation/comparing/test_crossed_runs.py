@@ -34,7 +34,7 @@ def patterned(task, pattern="runs/{system}.{prompt}.{run}.tsv"):
 def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     manifest = patterned(prompted)
     told = registry("run", manifest).stderr
-    assert "two runs (or prompts, annotators or seeds)" in told
+    assert "because two runs (or prompts, annotators, seeds) leave one degree of freedom; use three or more" in told
     kept = registry("query", "SELECT * FROM replicate_factor ORDER BY ALL LIMIT 2", "--format", "json").json
     assert [(r["replicate"], r["factor"], r["level"]) for r in kept] == [(0, "prompt", "terse"), (0, "run", "0")]
     a, b = (np.array([[[of[f"{prompt}.{run}"][i] == "yes" for prompt in ("terse", "wordy")] for run in range(3)]
@@ -74,7 +74,9 @@ def test_prompts_are_verified_released_and_purged(prompted, registry):
 def test_what_is_not_crossed_is_refused(prompted, registry):
     manifest = patterned(prompted)
     registry("run", manifest)
-    assert "take crossed" in registry("compare", "--test", "permutation", exit_code=3).stderr
+    refused = registry("compare", "--test", "permutation", exit_code=3).stderr
+    assert "prompts, annotators or shared seeds distinguish the runs" in refused
+    assert "use crossed" in refused
     assert "do not differ by annotators" in registry("compare", "--test", "crossed(over=annotators)",
                                                      exit_code=3).stderr
     patterned(prompted, "runs/{system}.{annotator}.{run}.tsv")
@@ -116,5 +118,5 @@ def test_seeds_that_systems_share_are_compared_within_each(prompted, registry):
     assert [(r["source"], r["of"]) for r in own][:3] == [("items", ""), ("runs", "a"), ("runs", "b")]
     manifest = patterned(prompted, "runs/{system}.{seed}.tsv")
     (prompted.folder / "runs" / "b.2.tsv").rename(prompted.folder / "runs" / "b.3.tsv")
-    assert "seeds that are each system's own are runs" in registry("run", manifest, "--db", "other.duckdb",
-                                                                   exit_code=3).stderr
+    refused = registry("run", manifest, "--db", "other.duckdb", exit_code=3).stderr
+    assert "seeds of single systems are runs ({run} in the pattern)" in refused

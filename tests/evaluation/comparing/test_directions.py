@@ -216,7 +216,7 @@ def test_few_units_are_counted_on_one_side(many, undone):
     many.systems = {"good": dict(many.gold), "bad": {k: "x" if n < 5 else "y" for n, k in enumerate(many.gold)}}
     registry = undone(many)
     registry.compare(unit="cluster")
-    assert "smallest possible p-value with 4 items is 0.0625" in str(registry.boards[0].sentences)
+    assert "smallest possible p-value with 5 clusters is 0.0625" in str(registry.boards[0].sentences)
     registry.compare(unit="cluster", **GREATER, candidate="good")
     assert registry.pairs[0]["p_value"] == pytest.approx(1 / 32)
     assert registry.pairs[0]["significant"]

@@ -15,7 +15,8 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, undone):
     undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
     assert undecided
     assert [row for row in rows if not row["resolved"]] == undecided
-    assert f"{len(undecided)} of these decisions" in str(registry.boards[0].sentences)
+    told = f"{len(undecided)} decisions depend on simulation error; increase --resamples or --resolve."
+    assert told in registry.boards[0].sentences
     registry.compare(**options, resolve=1_000_000)
     resolved = registry.pairs
     assert all(row["resolved"] or row["resamples"] == 1_000_000 for row in resolved)
@@ -100,7 +101,8 @@ def test_strata_of_one_unit_are_warned_of(many, registry):
     many.documents = {k: k for k in many.gold}
     many.significance = {"seed": 1, "test": "bootstrap", "resamples": 500, "strata": "document", "correction": "min-p"}
     done = registry("run", many.write(), "--format", "json")
-    assert "small/test, acc: 80 units are alone in a stratum" in done.stderr
+    assert ("small/test, acc: intervals are too narrow and p-values too small, because 80 units are alone in a stratum "
+            "and cannot be resampled; use larger strata, or none") in done.stderr
     assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
     assert {(row["p_value"], row["significant"]) for row in pairs()} == {(None, False)}
     refused = registry("best", exit_code=3).stderr

@@ -9,6 +9,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.manifest import Significance, significance_with
+from registry.messages import Messages
 from tests.evaluation.comparing.compared import pairs, raw
 
 
@@ -115,8 +116,9 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     assert all("|runs:random|" in row["signature"] for row in rows)
     if test == "permutation":
         (row,) = [r for r in rows if {r["system_a"], r["system_b"]} == {"r2", "r3"}]
-        assert row["messages"][0]["text"] in {f"the smallest possible p-value with {sizes} runs is 0.1"
-                                               for sizes in ("2 and 3", "3 and 2")}
+        runs = {system: {"r2": 2, "r3": 3}[row[f"system_{system}"]] for system in "ab"}
+        assert row["messages"] == Messages.of("smallest-p-value", runs_a=runs["a"], runs_b=runs["b"],
+                                              least=pytest.approx(0.1))
         shown = registry("board", "--format", "table").stdout
         assert "(permutation over whole runs)" in shown
         assert "These conclusions hold for these items" in shown
@@ -168,10 +170,10 @@ def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):
 def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored):
     scored(repeated)
     refused = registry("compare", "--runs", "random", exit_code=3).stderr
-    assert "3 of 5 systems have one run only" in refused
+    assert "3 of 5 systems have only one run" in refused
     repeated.significance, lone, repeated.systems = {"runs": "random"}, repeated.systems, {}
     registry("apply", repeated.write())  # those of one run are no more of this manifest, but take part
-    assert "3 of 5 systems have one run only" in registry("best", exit_code=3).stderr
+    assert "3 of 5 systems have only one run" in registry("best", exit_code=3).stderr
     refused = registry("compare", "--runs", "random", "--test", "sign", exit_code=3).stderr
     assert "does not take random runs; set runs = " in refused
     assert "take permutation or bootstrap or crossed" in refused

@@ -95,9 +95,9 @@ def test_items_are_tested_only_if_that_is_written_out(many, registry):
     lines = registry("run", many.write()).stderr.splitlines()
     before = next(n for n, line in enumerate(lines) if "tested as if they were independent" in line)
     assert before < next(n for n, line in enumerate(lines) if line.startswith("comparisons: "))
-    assert "take unit = \"cluster\" (--unit cluster) to test 20 clusters" in lines[before]
+    assert "use unit = \"cluster\" (--unit cluster) to test 20 clusters" in lines[before]
     factors = design_effects_of(many)
-    assert (f"by document the variance of a difference is {np.median(factors):.2g} times as large (median of 36 pairs, "
+    assert (f"the variance of a difference is {np.median(factors):.2g} times as large by document (median of 36 pairs, "
             f"at most {max(factors):.2g})") in lines[before]
     for row in pairs():
         sums = list(gains(many, row["system_a"], row["system_b"]).values())
@@ -227,7 +227,7 @@ def test_advice_is_on_clusters(many, registry, scored):
     assert "as if they were independent" not in said
     said = " ".join(registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout.split())
     assert "here 80 items" in said
-    assert "because items of the same document are tested as if they were independent" in said
+    assert "Items of one document are tested as if they were independent, because unit = \"item\"" in said
 
 
 @pytest.mark.slow
