@@ -61,7 +61,7 @@ def test_the_judge_would_have_its_sibling_win(registry, scored):
     assert max(means, key=means.get) == "hazel-judge-small"
     told = registry("board", "answers", "--format", "table").stdout
     assert "In 3 of 6 pairs, the judge favours one of the two systems" in told
-    assert "it is not quite that of the two scores" in told
+    assert "so it is not exactly the difference of the two scores" in told
 
 
 def test_relations_are_the_example_of_yeh_2000(registry, scored):

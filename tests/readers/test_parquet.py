@@ -36,14 +36,14 @@ READ = """
 import resource, sys
 from registry.errors import InputError
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.fast_tables import parquet_rows
+from registry.readers.parsing.fast_tables import read_parquet_rows
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-next(parquet_rows(Document.load(sys.argv[1])))
+next(read_parquet_rows(Document.load(sys.argv[1])))
 before = peak()
 for path in sys.argv[2:]:
     try:
-        next(parquet_rows(Document.load(path), ["item", "label"]))
+        next(read_parquet_rows(Document.load(path), ["item", "label"]))
     except InputError as error:
         print(error.message)
 print(peak() - before)

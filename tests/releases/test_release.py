@@ -46,7 +46,9 @@ def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, sc
         of_both = [registry(command, "small", "--format", "json", "--db", db).json
                    for db in ("registry.duckdb", "copy.duckdb")]
         for row in (row for rows in of_both for row in rows):
-            row.pop("remarks", None)  # which are held back with the gold
+            row.pop("remarks", None)  # which are held back with the gold, as are warnings made of them
+            if command == "board":
+                row["warnings"] = [of for of in row["warnings"] if of["code"] != "unknown-names"]
         assert of_both[0] == of_both[1]
     assert "a public file" in registry("verify", "--db", "copy.duckdb").stderr
     with duckdb.connect("copy.duckdb") as connection:
@@ -70,7 +72,7 @@ def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scor
     (tmp_path / "taken").mkdir()
     with pytest.raises(InputError, match="is there already"):
         write_release(registry_of_all, "small", tmp_path / "taken")
-    monkeypatch.setattr(writing, "write", lambda folder: (folder / "none" / "there").write_text(""))
+    monkeypatch.setattr(writing, "write_checksums", lambda folder: (folder / "none" / "there").write_text(""))
     with pytest.raises(StoreError, match="cannot write the folder"):
         write_release(registry_of_all, "small", tmp_path / "small")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

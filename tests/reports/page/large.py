@@ -12,14 +12,20 @@ N = 210  # systems, of 21,945 pairs
 NAMES = [f"system-{n}" for n in range(N)]
 
 
+def repeated(value, times):
+    """A column of one value; messages are a tuple, which is one value too."""
+    column = np.empty(times, dtype=object)
+    column.fill(value)
+    return np.ma.MaskedArray(column, np.full(times, value is None))
+
+
 @cache
 def large():
     """A system's place is its score; two differ by their distance, significantly from 30 places on."""
     few = leaderboard(NAMES[:2])
     a, b = np.triu_indices(N, 1)
     (one,) = few.decisions
-    columns = {key: np.ma.MaskedArray(np.full(len(a), value, dtype=object), np.full(len(a), value is None))
-               for key, value in one.row.items()}
+    columns = {key: repeated(value, len(a)) for key, value in one.row.items()}
     apart = b - a
     columns |= {"difference": apart / 1000, "p_value": 10.0**-apart, "p_adjusted": np.minimum(1, 5 * 10.0**-apart),
                 "n_discordant": apart, "significant": apart >= 30}
