@@ -150,6 +150,8 @@ def _items(right: Table, theirs: Sequence[Table], asked: Asked,
     """Return the columns that name the items in the gold and in each system's file; none if rows are numbered."""
     none = [list[str]() for _ in theirs]
     if asked.in_order:
+        for one in theirs:
+            _refuse_other_order(right, one)
         return [], none
     if asked.item:
         mine = [required(right, name) for name in asked.item]
@@ -501,6 +503,16 @@ def _are_sets(values: set[str]) -> bool:
     several = [of for of in parts.values() if len(of) > 1]
     times = [sum(part in of for of in parts.values()) > 1 for part in set().union(*several)] if several else []
     return len(several) > 1 and 2 * sum(times) > len(times)
+
+
+def _refuse_other_order(right: Table, table: Table) -> None:
+    """Refuse a system's file whose names of items are the gold's, apart from leading zeros, in another order."""
+    for name in (name for name in item_columns(right) if name in item_columns(table)):
+        golds, own = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (right, table))
+        same_places = sum(a == b for a, b in zip(own, golds, strict=False))
+        if len({*golds}) > _FEW and 2 * same_places < len({*own} & {*golds}) > len({*golds}) / 2:
+            raise table.document.error(f"column {name!r} names the gold's items in another order; leave --in-order "
+                                       "out, and write the names as in the gold, leading zeros too")
 
 
 def refuse_summary(table: Table, items: Sequence[str]) -> None:

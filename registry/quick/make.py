@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from registry.column_names import is_called
 from registry.errors import InputError, UnknownNameError, counted
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
@@ -221,8 +222,10 @@ def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
     """Return an error with the options that say how files were read, as another role may be meant."""
     if asked.kind is not None or not plan.roles:
         return error
+    item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
+    is_usual = any(is_called(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
-        error.category == "unknown" and "--in-order" not in plan.roles) else ""
+        error.category == "unknown" and item_names and not is_usual) else ""
     again = reworded(error, error.message.replace(f" (read as {plan.reader.name})",
                                                   f" (read as: {' '.join(plan.roles)})") + more)
     again.others = error.others

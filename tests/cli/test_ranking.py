@@ -82,10 +82,10 @@ def test_regions_and_tests(ranking):
 
 def test_lists_of_different_size_are_warned_of(ranking):
     told = ranking("--grid", "2:6:1", "--ties", "random").stderr
-    assert "warning: cand/test: acceptance sets differ in size at 2 of 5 cut-offs, most at n = 6 (a accepts 6, c 4)" \
-        in told
+    assert ("warning: cand/test: precision alone is not fair, because acceptance sets differ in size at 2 of 5 "
+            "cut-offs (Evert 2004), most at n = 6: a accepts 6, c 4") in told
     told = ranking("--grid", "2:6:1", "--ties", "exclude").stderr  # c has four in first place and no others
-    assert "at 4 of 5 cut-offs, most at n = 3 (a accepts 3, c 0)" in told
+    assert "at 4 of 5 cut-offs (Evert 2004), most at n = 3: a accepts 3, c 0" in told
 
 
 def test_variation_over_the_parts(ranking):
@@ -180,7 +180,8 @@ def ranked(*keys):
 def test_candidates_that_share_items_are_warned_of(sets, registry):
     sets({"s": ["x"], "t": ["y"]}, a={"s": ranked("x", "z"), "t": []}, b={"s": ranked("z"), "t": ranked("y")})
     told = registry("ranking", "sets", "--grid", "1:2:1").stderr
-    assert "warning: sets/test: candidates share items" in told
+    assert ("warning: sets/test: p-values of Fisher's test are approximate, because several candidates share an item"
+            in told)
 
 
 def test_one_answer_of_every_system_to_every_item_is_refused(sets, registry):

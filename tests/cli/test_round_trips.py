@@ -8,6 +8,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from registry.messages import Message
 from registry.rendering.render import render
 from registry.reports.boards import board_table
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
@@ -52,18 +53,23 @@ def test_the_schema_refuses_what_is_not_there(name, registry, scored, task):
             validate(name, [wrong])
 
 
+def described(stored):
+    return [Message(one["code"], one["parameters"]).described() for one in json.loads(stored)]
+
+
 @pytest.mark.parametrize(("command", "view", "keys"), [("board", "leaderboard", BOARD_KEYS),
                                                        ("pairs", "pairwise", PAIR_KEYS)])
 def test_csv_and_json_agree_with_a_query_to_full_precision(registry, scored, command, view, keys):
     scored(ROOT / "sample_data" / "translation" / "task.toml")
     stored = registry("query", f"SELECT * FROM {view}", "--format", "json").json
+    stored = [row | {"messages": described(row["messages"])} if "messages" in row else row for row in stored]
     shown = registry(command, "--format", "json").json
     shared = [key for key in keys if key in stored[0]]
     assert len(shared) > 20
     assert [[row[key] for key in shared] for row in shown] == [[row[key] for key in shared] for row in stored]
     written = list(csv.DictReader(io.StringIO(registry(command, "--format", "csv").stdout)))
-    texts = [{key: value if isinstance(value, str) else "" if value is None else "; ".join(value) if key == "remarks"
-              else json.dumps(value) for key, value in row.items()} for row in shown]
+    texts = [{key: value if isinstance(value, str) else "" if value is None else "; ".join(one["code"] for one in value)
+              if isinstance(value, list) else json.dumps(value) for key, value in row.items()} for row in shown]
     assert written == texts
     assert all(float(cell) == row[key] for line, row in zip(written, shown, strict=True)
                for key, cell in line.items() if isinstance(row[key], float))

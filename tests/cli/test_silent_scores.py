@@ -166,7 +166,9 @@ def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
         assert 'set the submission\'s option fold_case = true, else unknown = "accept"' in told
     registry("submit", "t", "zodd.out", "--system", "zodd", "--option", 'unknown="accept"')
     (row,) = [row for row in registry("run", entities(sound=WRONG), "--format", "json").json if row["system"] == "zodd"]
-    assert (row["score"], row["remarks"][0][:33]) == (0, "no type is one of the gold's, whi")
+    (remark,) = row["remarks"]
+    assert (row["score"], remark["code"], remark["parameters"]["gold"]) == (0, "unknown-names", "'loc', 'org', 'per'")
+    assert remark["text"].startswith("no type is one of the gold's, which are 'loc', 'org', 'per': ")
 
 
 def test_a_submission_without_a_type_is_accepted(registry, entities, tmp_path):
@@ -221,16 +223,16 @@ def test_remarks_follow_the_gold(registry, scored, stance):
     registry("run", stance.write())
     rows = {row["system"]: row["remarks"] for row in registry("board", "--format", "json").json}
     assert rows["zodd"] == []
-    assert "'against'" in rows["sound"][0]
+    assert "'against'" in rows["sound"][0]["text"]
 
 
 def test_what_is_kept_names_no_file(registry, scored, stance):
     stance.systems["zodd"] = {item: "con" if label == "none" else label for item, label in list(SOUND.items())[:-1]}
     stance.submission = {"missing": "worst"}
     scored(stance)
-    kept = registry("query", "SELECT message FROM remark", "--format", "json").json
+    kept = registry("query", "SELECT code, parameters FROM remark", "--format", "json").json
     assert len(kept) == 2
-    assert not any("/" in row["message"] for row in kept)
+    assert not any("/" in row["parameters"] for row in kept)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\u2003"])

@@ -49,7 +49,7 @@ def test_a_reducer_of_epochs_is_taken_from_the_log(registry):
     registry("import", "inspect", INSPECT, "--task", "i", "--option", "reducer=max", "--option", "tasks=twice")
     reported = {}
     for file in INSPECT.glob("*_twice_*.eval"):
-        header = Archive(Document.load(file)).json("header.json")
+        header = Archive(Document.load(file)).load_json("header.json")
         by = {score["reducer"]: score["metrics"]["accuracy"]["value"] for score in header["results"]["scores"]}
         reported[header["eval"]["model"].partition("/")[2]] = by["max"]
     assert {row[2]: row[3] for row in scores(registry)} == reported

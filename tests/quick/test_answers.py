@@ -282,3 +282,13 @@ def test_tags_of_uneven_lines_are_refused(layout):
     paths = layout([text.replace("w3\t", "w3\tx\t").replace("w9\t", "w9\tx\t")] * 2)
     with pytest.raises(InputError):
         read(paths)
+
+
+def test_items_in_another_order_are_not_read_in_order(layout, registry):
+    """Nor does the message about lost zeros advise it."""
+    gold, system = layout(["id,label\n" + "".join(f"{n:05},{'ab'[n % 2]}\n" for n in range(30)),
+                           "id,label\n" + "".join(f"{n % 30},{'ab'[n % 2]}\n" for n in range(7, 37))])
+    assert "--in-order" not in registry("quick", "--gold", gold, system, exit_code=None).stderr
+    told = registry("quick", "--gold", gold, system, "--label", "label", "--in-order", exit_code=None)
+    assert told.exit_code != 0
+    assert "column 'id' names the gold's items in another order" in told.stderr

@@ -17,6 +17,7 @@ from registry.evaluation.ingest.fit import FittedFile, Policies, content_digest
 from registry.evaluation.ingest.problems import read_submission
 from registry.evaluation.ingest.remarks import FEW, describe_copy, find_equal_files
 from registry.identity import canonical_json
+from registry.items import Item
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
@@ -54,9 +55,11 @@ def apply_submission(ingest: Ingest, one: Declared) -> tuple[Change, list[InputE
         [document.digest for document in documents], repr(one.reader))
     is_joined = stored is not None and ledger.has_scoring(
         stored.submission_id, revision, one.policies.missing.value)
-    files = [] if is_read and is_joined and ingest.collector is None else read_submission(
-        one, ingest.items(revision), ingest.collector)
-    digest = None if is_read else content_digest(one.reader, ingest.items(revision), [file.answers for file in files])
+    is_done = stored is not None and is_joined and ingest.collector is None and (
+        is_read or _has_content(one, ingest.items(revision), stored.digest))
+    files = [] if is_done else read_submission(one, ingest.items(revision), ingest.collector)
+    digest = None if is_read or is_done else content_digest(
+        one.reader, ingest.items(revision), [file.answers for file in files])
     if stored is not None:
         if digest not in (None, stored.digest):
             raise _describe_other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, documents)
@@ -80,6 +83,12 @@ def apply_submission(ingest: Ingest, one: Declared) -> tuple[Change, list[InputE
     if len(ingest.items(revision)) >= FEW and (other := ledger.same_answers(stored)) is not None:
         remarks.append(describe_copy(other).error(documents[0].path))
     return change, remarks
+
+
+def _has_content(one: Declared, items: Sequence[Item], digest: str) -> bool:
+    """Return whether the files, read with the declared options, have the content with this digest."""
+    return content_digest(one.reader, items, [one.read(one.bounded(document, items))
+                                              for document in one.documents]) == digest
 
 
 def _describe_other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:

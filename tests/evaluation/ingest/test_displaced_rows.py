@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import re
 from statistics import pvariance
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from registry.columns import AnswerColumns, JoinedColumns
 from registry.evaluation.ingest import remarks
 from registry.items import Item
+from registry.messages import Message
 from registry.readers import Labels
 
 READER = Labels(item="", columns=("label",))
@@ -25,17 +25,19 @@ def told(labels, gold=GOLD):
     return remarks.find_displaced_rows(items, JoinedColumns.of_items(answers, items), READER)
 
 
+AFTER, BEFORE = (Message("shifted-rows", {"side": side, "is_recoded": False}) for side in ("after", "before"))
+
+
 @pytest.mark.parametrize(("labels", "says"), [
     (WEAK, None), (["a"] * 400, None), (GOLD, None), (["", *WEAK[1:]], None), (["d", *WEAK[1:]], None),
-    ([*GOOD[1:], "a"], "the items after theirs .* a row were lacking"),
-    (["a", *GOOD[:-1]], "the items before theirs .* a row had been added"),
-    (["", *GOOD[:-1]], "the items before theirs"),
-    (RNG.sample(GOLD, 400), "no more than by chance"),
-    (["a", *GOLD[200:], *GOLD[:199]], "no more than by chance"),
+    ([*GOOD[1:], "a"], AFTER),
+    (["a", *GOOD[:-1]], BEFORE),
+    (["", *GOOD[:-1]], BEFORE),
+    (RNG.sample(GOLD, 400), Message("unordered-rows")),
+    (["a", *GOLD[200:], *GOLD[:199]], Message("unordered-rows")),
 ])
 def test_files_in_another_order_are_told(labels, says):
-    found = told(labels)
-    assert found is None if says is None else re.search(says, found)
+    assert told(labels) == says
 
 
 CYCLE = ["a", "b", "c"] * 40
@@ -48,12 +50,14 @@ def test_other_codes_are_not_told_as_a_shift_alone(gold, codes):
     given = [names[label] for label in gold]
     for labels in (given, [label if n % 25 else "a" for n, label in enumerate(given)]):
         found = told(labels, gold)
-        assert "the labels may be coded otherwise, or the rows shifted" in found
-        assert "as if a row" not in found
+        assert (found.code, found.parameters["is_recoded"]) == ("shifted-rows", True)
+        assert str(found).endswith("; labels may be coded differently, or shifted")
+        assert "as if a row" not in str(found)
 
 
 def test_a_shift_of_labels_in_no_fixed_order_is_one():
-    assert told([*GOLD[1:], "a"]).endswith("as if a row were lacking at the start")
+    assert str(told([*GOLD[1:], "a"])).endswith("as if a row were missing at the start")
+    assert str(told(["a", *GOLD[:-1]])).endswith("as if a row had been added at the start")
 
 
 def test_the_error_of_chance_is_that_of_all_orders(monkeypatch):
