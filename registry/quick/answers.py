@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -528,24 +529,36 @@ def refuse_summary(table: Table, items: Sequence[str]) -> None:
     if _SUMMARY.fullmatch(last) and any(are_numbers(table.cells(name)) for name in table.names if name not in items):
         raise table.document.error(f"the last row is called {last!r}, as a row of means or sums is; remove it",
                                    table.lines[-1])
-    columns = [table.cells(name) for name in table.names if name not in items and are_numbers(table.cells(name))]
-    for name, row in (("first", 0), ("last", len(table.rows) - 1)):
-        cells = [(column[row], [*column[:row], *column[row + 1:]]) for column in columns]
-        is_new = len(table.rows) > _FEW and any(cell not in others for cell, others in cells)
-        if is_new and all(_sums_up(cell, others) for cell, others in cells):
-            raise table.document.error(f"the {name} row has the mean or the sum of all others in every column of "
+    values = [name for name in table.names if name not in items]
+    for place, row in (("first", 0), ("last", len(table.rows) - 1)):
+        if len(table.rows) > _FEW and _is_summary(table, values, row):
+            raise table.document.error(f"the {place} row has the mean or the sum of all others in every column of "
                                        "numbers, so it is no item; remove it", table.lines[row])
 
 
+def _is_summary(table: Table, names: Sequence[str], row: int) -> bool:
+    """Return whether a row sums up the others in every column of numbers, in some by a value that only it has."""
+    is_new = False
+    for column in map(table.cells, names):
+        if not are_numbers(column):
+            continue
+        others = [*column[:row], *column[row + 1:]]
+        if not _sums_up(column[row], others):
+            return False
+        is_new = is_new or column[row] not in others
+    return is_new
+
+
 def _sums_up(cell: str, others: Sequence[str]) -> bool:
-    """Return whether a cell is the mean of others, rounded to its own digits, or their sum."""
+    """Return whether a cell is the sum of others, or their mean, rounded to its own digits."""
     if not is_number(cell):
         return False
     numbers = [float(other) for other in others if is_number(other)]
-    decimals = len(cell.strip().partition(".")[2])
-    near = 0.5 * 10.0 ** -decimals if decimals else 0.0
-    return bool(numbers) and any(abs(float(cell) - total) <= near + 1e-9 * abs(total) for total in (
-        math.fsum(numbers), math.fsum(numbers) / len(numbers)))
+    last_digit = Decimal(cell.strip()).as_tuple().exponent
+    near = 0.5 * 10.0**last_digit if isinstance(last_digit, int) and last_digit < 0 else 0.0
+    total = math.fsum(numbers)
+    return bool(numbers) and any(abs(float(cell) - one) <= near + 1e-9 * abs(one) for one in (
+        total, total / len(numbers)))
 
 
 def _refuse_other_gold(right: Table, items: Sequence[str], value: str,
