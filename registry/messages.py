@@ -316,8 +316,12 @@ def _units_not_score(test: str, use: str | None = None) -> str:
             f"{'' if use is None else f'; use {use}'}")
 
 
+def _count_units(units: int, *, is_judged: bool) -> str:
+    return counted(units, "unit") + " judged by people" * is_judged
+
+
 def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> str:
-    what = counted(units, "unit judged by people", "units judged by people") if is_judged else counted(units, "unit")
+    what = _count_units(units, is_judged=is_judged)
     return (f"the bootstrap rejects too often on {what} (fewer than {least}; Dror et al. 2018); use {use}")
 
 
@@ -329,7 +333,7 @@ def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use:
 
 def _uneven_units_judged(units: int, even: float, least: int, test: str, is_weighted: bool) -> str:
     items = " if items have different probabilities" if is_weighted else ""
-    return (f"the effective sample size of the {counted(units, 'unit')} judged by people is {even:.1f}, but {test} "
+    return (f"the effective sample size of the {_count_units(units, is_judged=True)} is {even:.1f}, but {test} "
             f"needs at least {least}{items}")
 
 
@@ -485,7 +489,7 @@ _add("too-few-resamples", "warning", _too_few_resamples, simulated=15, differenc
 
 # Ranks of all systems at once.
 def _few_units_ranks(units: int, least: int, method: str, is_judged: bool) -> str:
-    what = counted(units, "unit judged by people", "units judged by people") if is_judged else counted(units, "unit")
+    what = _count_units(units, is_judged=is_judged)
     return (f"ranks by {method} may be wrong too often, because there {'is' if units == 1 else 'are'} only {what} (at "
             f"least {least} are recommended); use --method holm")
 

@@ -26,7 +26,6 @@ OWN = "run"  # the factor whose levels are each system's own; other factors cros
 _SMALLEST_LOG_P = -690.0  # smaller p-values are reported as this one
 _HALVINGS = 55
 _FAR, _APART = 0.01, 6.0  # chance among all systems and levels; standard errors of the system's other levels
-_FEWEST_LEVELS = 5  # fewer levels do not show how much they vary
 
 Axes = tuple[int, ...]  # of a table, in order: 0 are the units
 

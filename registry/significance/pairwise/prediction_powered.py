@@ -27,7 +27,6 @@ from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 
 _FEWEST = 4  # units that people looked at: t has two degrees of freedom then
-_TOO_FEW = f"people looked at both systems in fewer than {_FEWEST} units"
 
 
 class PredictionPowered(PairTest):
