@@ -583,4 +583,3 @@ def _deviation(drawn: Floats, tolerance: float) -> float:
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
     return deviation if deviation > tolerance else np.inf
-
