@@ -129,7 +129,7 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
 def update_shown_score(score: float, before: float, step: float) -> float:
     """Return the score that the Ladder shows after another submission; higher is better.
 
-    >>> released(0.8, 0.5, 0.25), released(0.75, 0.5, 0.25), released(0.3, math.nan, 0.25)
+    >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)
     """
     return _round(score, step) if _exceeds(score, before, step, step) else before

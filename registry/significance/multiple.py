@@ -261,7 +261,7 @@ def count_required_units(family: int, correction: str, alpha: float, *, two_side
 
     A p-value that counts the ways to swap two systems in n units is at least 2^-n, or 2^(1 - n) two-sided.
 
-    >>> units_needed(1, "holm", 0.05, two_sided=True), units_needed(15, "holm", 0.05, two_sided=True)
+    >>> count_required_units(1, "holm", 0.05, two_sided=True), count_required_units(15, "holm", 0.05, two_sided=True)
     (6, 10)
 
     Args:
@@ -276,7 +276,7 @@ def count_required_units(family: int, correction: str, alpha: float, *, two_side
 def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
     """Return the warning that so few units allow no p-value small enough, and how many would.
 
-    >>> too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
+    >>> explain_too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
     0.03125
     """
     least = 2.0 ** (two_sided - units)
@@ -287,7 +287,7 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
                          two_sided: bool) -> Message | None:
     """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
 
-    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
+    >>> explain_too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
     {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
@@ -309,7 +309,7 @@ def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     Resamples move every difference by its standard error as it was observed, as if that were known. The bar of so many
     pairs is about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
 
-    >>> [round(resamples_err(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
+    >>> [round(estimate_resampling_error(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
     [0.051, 0.064, 0.077]
 
     Args:

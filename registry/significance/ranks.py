@@ -130,7 +130,7 @@ def find_groups(differ: Flags) -> list[tuple[int, ...]]:
 def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     """Return the letters of every system: two systems that share a letter do not differ significantly.
 
-    >>> letters([(0, 1), (1, 2)], 3)
+    >>> assign_letters([(0, 1), (1, 2)], 3)
     ['a', 'ab', 'b']
     """
     separator = "," if len(groups) > 26 else ""
@@ -144,7 +144,7 @@ def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
 def name_group(n: int) -> str:
     """Return the n-th name, from 0: a to z, then aa to zz.
 
-    >>> [name(n) for n in (0, 25, 26, 701)]
+    >>> [name_group(n) for n in (0, 25, 26, 701)]
     ['a', 'z', 'aa', 'zz']
     """
     return (chr(96 + n // 26) if n >= 26 else "") + chr(97 + n % 26)

@@ -454,7 +454,7 @@ _MOST_SIZES = 10_000
 def parse_sizes(given: str, option: str) -> tuple[int, ...]:
     """Read sizes, as a grid or as a rising list.
 
-    >>> rising_sizes("100:300:100", "--grid"), rising_sizes("5,10", "--grid")
+    >>> parse_sizes("100:300:100", "--grid"), parse_sizes("5,10", "--grid")
     ((100, 200, 300), (5, 10))
     """
     wrong = InputError(f"{option} {given!r} is neither FIRST:LAST:STEP, such as 100:2000:50, nor a rising list, such "

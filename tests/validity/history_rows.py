@@ -53,7 +53,7 @@ class FalseNewBest:
     spend: Callable = find_new_bests
 
     def __str__(self):
-        return f"{self.spend.__name__} of exact sign tests"
+        return "new bests by exact sign tests"
 
     def __call__(self, sample, rng):
         return [(self.spend(log_p_values(right, solved), ALPHA, SUBMISSIONS).declared
