@@ -136,6 +136,7 @@ class Copy:
         try:
             if compact:
                 finished = self._compacted()
+                self.database.path.unlink()  # still has deleted rows, and would stay if this process were killed
             with finished.open("rb") as file:
                 os.fsync(file.fileno())
             if self.is_new:

@@ -207,8 +207,8 @@ from registry.store import session
 import pandas
 
 def killed(at, db):
-    target, name = {"copy": (replacement, "copy_file"), "change": (purge, "redact"),
-                    "compact": (replacement.Copy, "_compacted"), "replace": (Path, "replace")}[at]
+    target, name = {"copy": (session, "copy_file"), "change": (purge, "redact"),
+                    "compact": (session.Copy, "_compacted"), "replace": (Path, "replace")}[at]
     done = getattr(target, name)
     setattr(target, name, lambda *given: (done(*given), os._exit(9)))
     app(["purge", "small", sys.argv[1], "--reason", "asked by mail", "--db", db])
