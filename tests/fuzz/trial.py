@@ -64,7 +64,7 @@ def examine(seed, content):
         if collected != entries:
             raise Failure("collecting problems reads other answers")
     if not seed.role:
-        _diagnose(seed, document, problems, collected or [])
+        _diagnose(seed, document, problems, collected)
         if error is None:
             _assign(seed, document, lines)
 
@@ -136,9 +136,13 @@ def _assign(seed, document, lines):
 
 
 def _diagnose(seed, document, problems, answers):
-    """Do what a check does with the file."""
-    join(seed.items, answers, seed.reader, Policies(MissingPolicy.REJECT), document.collect(problems))
-    diagnosis = Diagnosis(document, seed.reader, answers, {"test": seed.items}, "test", problems.counts)
+    """Do what a check does with the file, whose `answers` are None if it cannot be read to its end."""
+    if answers is not None:
+        try:
+            join(seed.items, answers, seed.reader, Policies(MissingPolicy.REJECT), document.collect(problems))
+        except InputError as error:
+            problems.end(error)
+    diagnosis = Diagnosis(document, seed.reader, answers or [], {"test": seed.items}, "test", problems.counts)
     for error in problems.found:
         diagnosis.cause(error)
 

@@ -70,7 +70,7 @@ def test_submissions_are_scored_by_workers(two, task, registry, monkeypatch):
     registry("run", task.write(), "--db", "here.duckdb", "--workers", "1")
     monkeypatch.setattr(scoring, "ENOUGH", 0)
     monkeypatch.setattr(scoring, "_in_columns", lambda *_: False)
-    monkeypatch.setattr(scoring, "computed", None)
+    monkeypatch.setattr(scoring, "compute_statistics", None)
     assert "3 computed" in registry("run", task.manifest, "--db", "there.duckdb", "--dask", two.address).stderr
     here, there = (registry("query", SCORES, "--db", f"{where}.duckdb").stdout for where in ("here", "there"))
     assert here == there

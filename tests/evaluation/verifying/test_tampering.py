@@ -99,7 +99,7 @@ SQL = {  # by what is altered: how, and what has to be named
     "an item": ("UPDATE item SET key = 'j' || key WHERE position = 3", "gold"),
     "the document of an item": ("UPDATE item_attribute SET value = 'd1' WHERE value = 'd0'", "gold"),
     "a remark that is gone": ("DELETE FROM remark", "remark"),
-    "a remark": ("UPDATE remark SET message = 'all is well'", "remark"),
+    "a remark": ("UPDATE remark SET code = 'unordered-rows'", "remark"),
     "a team": ("UPDATE team SET name = 'zoe' WHERE name = 'ann'", "submission"),
     "a system": ("UPDATE system SET name = 'zoe' WHERE name = 'bob'", "submission"),
     "a kind": ("UPDATE submission SET kind = 'baseline' WHERE submission_id = 2", "submission"),
