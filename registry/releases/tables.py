@@ -31,7 +31,7 @@ from registry.store.schema import View, described
 from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"
-OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
+OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "messages")  # and the statistics
 
 _SCOPE = """
     SET VARIABLE released_task = {task};
@@ -95,9 +95,9 @@ class ReleasedTable(View):
 TOTALS = ReleasedTable(
     "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
         "position": "the column's place in its family, from 0", "statistic": "the column",
-        "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
+        "total": "its sum, in whole steps", "steps_per_unit": "how many steps are 1"},
     """
-    SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.per_one
+    SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.steps_per_unit
     FROM statistic_total AS of JOIN released_submission AS s USING (scoring_id)
     JOIN released_metric AS m USING (metric_id)
     ORDER BY test_set, metric, submission, run, position""")
@@ -118,7 +118,7 @@ def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """The tables of a release, with what tells of single items or totals instead, and the one of submitted files."""
     found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
-    found.insert([table.name for table in found].index("remarks"), SUBMISSIONS)
+    found.insert([table.name for table in found].index("messages"), SUBMISSIONS)
     without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
     counted = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
     return [*(table for table in found if table.name not in without), *counted]

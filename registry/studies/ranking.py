@@ -429,7 +429,7 @@ class NBest(Study):
         systems = {row["submission"] for row in finding.tables.get("curves", [])}
         return "significance" if len(systems) == 2 else "precision"
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:
+    def messages(self, finding: Finding, shown: str | None) -> list[Message]:
         alone = shown != "curves" and not finding.tables.get("pairs", [True])
         return [*finding.warnings, *([Message("one-list")] if alone else [])]
 

@@ -237,7 +237,7 @@ class Study(Value):
         """The figure that is drawn if none is named."""
         return self.figures[0]
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
+    def messages(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
         """What a reader of one of its tables must be warned of."""
         return finding.warnings
 

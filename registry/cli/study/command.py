@@ -213,7 +213,7 @@ def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> No
 def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) -> None:
     """Say what became of the studies, and print them."""
     for one in found:
-        for warning in one.study.remarks(one.finding, given["shown"]):
+        for warning in one.study.messages(one.finding, given["shown"]):
             if (said := f"{one.subject}: {warning}") not in archive.told:
                 say(f"warning: {said}")
     if not any(one.made for one in found):

@@ -13,13 +13,13 @@
 -- wins: significant differences in its favour
 -- losses: significant differences against it
 -- runs: how many runs it has
--- run_deviation: the standard deviation of the score between them
+-- run_sd: the standard deviation of the score between them
 -- kind: primary, contrastive or baseline
 -- late: whether it came late
 SELECT
     b.board, standing.position, s.submission, standing.rank, standing.rank_low, standing.rank_high, standing.cluster,
     standing.score, standing.ci_low, standing.ci_high, standing.wins, standing.losses, standing.runs,
-    standing.run_deviation, standing.kind, standing.late
+    standing.run_sd, standing.kind, standing.late
 FROM standing
 JOIN released_board AS b USING (comparison_id)
 JOIN released_submission AS s USING (submission_id)
