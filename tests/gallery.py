@@ -25,7 +25,7 @@ from registry.boards.load import declared_leaderboards
 from registry.cli.app import app
 from registry.rendering.terminal import terminal_table
 from registry.reports.boards import board_table, wide_boards, wide_table
-from registry.reports.figures.boards import draw_groups, draw_gains, draw_pairs, draw_ranks, draw_scores
+from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
 from registry.reports.papers import latex_board
 from registry.store import catalog
 from registry.store.database import Database

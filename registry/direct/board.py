@@ -172,8 +172,10 @@ class Board(_Framed):
     @property
     def _table(self) -> Table:
         table = board_table(self._board)
-        n = len(self.messages)
-        return table if not n else replace(table, captions=(*table.captions, f"`messages` has {counted(n, 'message')}."))
+        if not self.messages:
+            return table
+        caption = f"`messages` has {counted(len(self.messages), 'message')}."
+        return replace(table, captions=(*table.captions, caption))
 
     def __len__(self) -> int:
         return len(self._board.standings)

@@ -22,12 +22,12 @@ class Steps:
     """What statistics are counted in.
 
     Attributes:
-        steps_per_unit: How many steps are 1, by column.
+        per_one: How many steps are 1, by column.
         rounding: The step that some statistics are rounded to because they have more digits; 0 if none are.
         largest: The largest size of a statistic that is no whole number; 0 if there is none.
     """
 
-    steps_per_unit: tuple[int, ...]
+    per_one: tuple[int, ...]
     rounding: float = 0.0
     largest: float = 0.0
 
@@ -54,14 +54,14 @@ class Steps:
             largest_sums = np.maximum(largest_sums, sizes.sum(axis=0))
         if whole.all():
             return cls((1,) * width)
-        steps_per_unit = 10**min(round(-math.log10(step)), *(finest_places(float(largest[n]), float(largest_sums[n]))
+        per_one = 10**min(round(-math.log10(step)), *(finest_places(float(largest[n]), float(largest_sums[n]))
                                                       for n in np.flatnonzero(~whole)))
-        steps = cls(tuple(np.where(whole, 1, steps_per_unit).tolist()), 1 / steps_per_unit, float(largest[~whole].max()))
+        steps = cls(tuple(np.where(whole, 1, per_one).tolist()), 1 / per_one, float(largest[~whole].max()))
         return steps if any(steps._rounds(of) for of in statistics) else replace(steps, rounding=0.0)
 
     def _rounds(self, statistics: Floats) -> bool:
         """Whether statistics [..., columns] have more digits than are counted, other than the rounding of decimals."""
-        given = statistics * np.array(self.steps_per_unit, dtype=np.float64)
+        given = statistics * np.array(self.per_one, dtype=np.float64)
         return bool((np.abs(given - np.rint(given)) > _NOISE * np.abs(given)).any())
 
     def count_new_ties(self, statistics: Sequence[Floats]) -> int:
@@ -73,20 +73,20 @@ class Steps:
         if not self.rounding:
             return 0
         items = np.zeros(len(statistics[0]), dtype=bool)
-        for n in np.flatnonzero(np.array(self.steps_per_unit) > 1):
+        for n in np.flatnonzero(np.array(self.per_one) > 1):
             given = np.sort(np.stack([of[..., n].mean(axis=1) for of in statistics], axis=1), axis=1)
             apart = np.diff(given, axis=1) > _NOISE * 4 * np.abs(given[:, 1:])
-            items |= (apart & (np.diff(np.rint(given * self.steps_per_unit[n]), axis=1) == 0)).any(axis=1)
+            items |= (apart & (np.diff(np.rint(given * self.per_one[n]), axis=1) == 0)).any(axis=1)
         return int(items.sum())
 
     @property
     def are_one(self) -> bool:
         """Whether all statistics are whole numbers."""
-        return set(self.steps_per_unit) <= {1}
+        return set(self.per_one) <= {1}
 
     def counted(self, statistics: Floats) -> Floats:
         """Statistics [..., columns] in whole steps, what is finer rounded half to even."""
-        return statistics if self.are_one else np.rint(statistics * np.array(self.steps_per_unit, dtype=np.float64)) + 0.0
+        return statistics if self.are_one else np.rint(statistics * np.array(self.per_one, dtype=np.float64)) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +128,9 @@ def matrix_of(metric: Metric, counts: Counts, units: Ints | None = None, strata:
         return PairMatrix(statistics[:], units=units, strata=strata, lower_is_better=lower, runs=runs,
                           coefficient=COEFFICIENTS[metric.coefficient], score_range=metric.score_range)
     assert isinstance(metric, AdditiveMetric)
-    steps_per_unit = counts.steps.steps_per_unit
-    finest = max(steps_per_unit, default=1)
-    factors = tuple(finest // of_column for of_column in steps_per_unit)  # from a column's steps to the finest
+    per_one = counts.steps.per_one
+    finest = max(per_one, default=1)
+    factors = tuple(finest // of_column for of_column in per_one)  # from a column's steps to the finest
     quotient = None
     if metric.quotient is not None:
         over, under = (tuple(c * factor for c, factor in zip(side, factors, strict=True)) for side in metric.quotient)

@@ -1,7 +1,7 @@
 """Write a public file: a new registry with the public data of a private one.
 
 Totals are sums of statistics over items, from which scores follow if the statistics of items are withheld. A total is a
-whole number of steps, and so exact; `steps_per_unit` steps are 1. Families that do not add up have no totals. The log of a
+whole number of steps, and so exact; `per_one` steps are 1. Families that do not add up have no totals. The log of a
 public file has only listed actions and details, and no hashes, because the hash of an entry covers private data.
 """
 
@@ -69,7 +69,7 @@ def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
         for replicate, of_run in enumerate(totals):
             for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, of_run, strict=True)):
                 yield {"scoring_id": score.new_scoring, "metric_id": score.new_metric, "replicate": replicate,
-                       "position": position, "statistic": name, "total": int(total), "steps_per_unit": steps.steps_per_unit[position]}
+                       "position": position, "statistic": name, "total": int(total), "per_one": steps.per_one[position]}
 
 
 _HIDING = ("anonymous_until", "blind_until")

@@ -262,7 +262,8 @@ TABLES = {
     "scoring": PublicTable(
         f"scoring AS t {_OF_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
         "missing n_missing", order="number.new, t.scoring_id"),
-    "scoring_message": PublicTable(f"scoring_message AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
+    "scoring_message": PublicTable(
+        f"scoring_message AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
     "score": PublicTable(f"score AS t {_OF_SCORING}", "value n_items step",
                          {"digest": "if(has_gold, t.digest, '')"}),
     "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),

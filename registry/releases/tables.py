@@ -95,9 +95,9 @@ class ReleasedTable(View):
 TOTALS = ReleasedTable(
     "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
         "position": "the column's place in its family, from 0", "statistic": "the column",
-        "total": "its sum, in whole steps", "steps_per_unit": "how many steps are 1"},
+        "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
     """
-    SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.steps_per_unit
+    SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.per_one
     FROM statistic_total AS of JOIN released_submission AS s USING (scoring_id)
     JOIN released_metric AS m USING (metric_id)
     ORDER BY test_set, metric, submission, run, position""")

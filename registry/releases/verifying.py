@@ -179,10 +179,10 @@ def _of_totals(connection: Connection, stored: Any, rows: Sequence[Any]) -> Iter
         yield Fault("missing", "totals", stored.name, "there is nothing that its score follows from")
         return
     width = 1 + max(row.position for row in rows)
-    steps_per_unit = tuple(row.steps_per_unit for row in rows[:width])
-    runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / steps_per_unit
+    per_one = tuple(row.per_one for row in rows[:width])
+    runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
     metric = parse("metric", METRICS, stored.metric)
-    yield from _differences(connection, stored, measure(metric, list(runs), Steps(steps_per_unit)))
+    yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
 
 
 def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:

@@ -92,16 +92,17 @@ BOARD = (
     Field("wins", "wins, undecided, losses", limits=_FROM_0),
     Field("losses", limits=_FROM_0),
     Field("late", about="whether the submission came late", type="boolean"),
-    Field("letters", "group", "compact letter display: systems that share a letter do not differ significantly; empty if "
-          "the board has no ranks, no pairs, or too many letters", "string"),
+    Field("letters", "group", "compact letter display: systems that share a letter do not differ significantly; empty "
+          "if the board has no ranks, no pairs, or too many letters", "string"),
     *(Field(name, about=about, type="integer", nullable=True, limits=_FROM_1) for name, about in _PLACES),
-    Field("share_best", "best", "share of resamples in which the system is the best", "number", nullable=True, limits=_SHARE,
-          style="percent", right=True),
+    Field("share_best", "best", "share of resamples in which the system is the best", "number", nullable=True,
+          limits=_SHARE, style="percent", right=True),
     Field("messages", about="messages about the submission: labels unknown to the gold, items without an answer, the "
           "same answers as another system, ...", type="array", limits={"items": MESSAGE}),
     Field("warnings", about="messages about the board, the same for each of its systems", type="array",
           limits={"items": MESSAGE}),
-    Field("range", "range", "ranks that the data do not rule out, by the board's kind of rank range", right=True, is_derived=True),
+    Field("range", "range", "ranks that the data do not rule out, by the board's kind of rank range", right=True,
+          is_derived=True),
     Field("interval", "CI", "confidence interval of the score", right=True, is_derived=True))
 
 PAIRS = (
@@ -184,9 +185,9 @@ def _differs(name: str) -> Callable[[Leaderboard], bool]:
 # because a narrow screen shows these.
 SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
     "terminal": {
-        "rank": _always, "range": _has_ranges, "share_best": lambda board: board.ranks == "bootstrap", "cluster": _always,
-        "system": _always, "team": _has_teams, "kind": _always, "score": _always, "interval": _has_intervals,
-        "letters": shows_letters, "runs": _has_runs, "run_sd": _has_runs},
+        "rank": _always, "range": _has_ranges, "share_best": lambda board: board.ranks == "bootstrap",
+        "cluster": _always, "system": _always, "team": _has_teams, "kind": _always, "score": _always,
+        "interval": _has_intervals, "letters": shows_letters, "runs": _has_runs, "run_sd": _has_runs},
     "latex": {
         "rank": _always, "range": _has_ranges, "system": _always, "team": _has_teams, "score": _always,
         "interval": _has_intervals},

@@ -139,7 +139,7 @@ replicate_score = Table(
 # Sums of statistics over all items: all that a public file has of them where it withholds the gold.
 statistic_total = Table(
     "statistic_total", metadata, _int("scoring_id"), _int("metric_id"), _small("replicate"), _small("position"),
-    _text("statistic"), _big("total"), _big("steps_per_unit"),
+    _text("statistic"), _big("total"), _big("per_one"),
 )
 
 # One row says that a file is public, and what was published; a registry's own file has none.

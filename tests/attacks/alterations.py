@@ -76,7 +76,8 @@ DEFINITIONS = {  # by what is altered: how, and the kind of thing and the name t
     "another comment on a table macro": ("COMMENT ON MACRO TABLE above IS 'x'", "comment", "macro above"),
     "a comment gone": ("COMMENT ON COLUMN score.value IS NULL", "comment", "column score.value"),
     "an unknown comment": ("COMMENT ON TABLE alembic_version IS 'x'", "comment", "table alembic_version"),
-    "a table that is a view": ("ALTER TABLE scoring_message RENAME TO r; CREATE VIEW scoring_message AS FROM r", "table", "scoring_message"),
+    "a table that is a view": (
+        "ALTER TABLE scoring_message RENAME TO r; CREATE VIEW scoring_message AS FROM r", "table", "scoring_message"),
 }
 
 

@@ -214,8 +214,8 @@ def test_in_a_blind_phase_no_score_is_public(registry, task):
     assert "zzlabel" in rows_of("registry.duckdb")
     assert "zzlabel" not in rows_of("public.duckdb")
     assert fetch("public.duckdb", "SELECT name FROM source ORDER BY name") == [("normalized manifest of small",)]
-    for table in ("scoring", "score", "replicate_score", "scoring_message", "response", "comparison", "pair_result", "standing",
-                  "statistics_ratio_whole"):
+    for table in ("scoring", "score", "replicate_score", "scoring_message", "response", "comparison", "pair_result",
+                  "standing", "statistics_ratio_whole"):
         assert rows_of("public.duckdb", table) == "[]", table
     with package.open("registry.duckdb", public=True) as public, pytest.raises(HiddenError):
         public.leaderboard("small")
@@ -247,7 +247,7 @@ def test_withheld_gold_is_not_public(registry, task):
     assert "zq" not in rows_of("public.duckdb")
     assert b"zq" not in Path("public.duckdb").read_bytes()
     # a has 5 of 6 items right, b and c have 3.
-    totals = fetch("public.duckdb", "SELECT scoring_id, statistic, total // steps_per_unit FROM statistic_total ORDER BY ALL")
+    totals = fetch("public.duckdb", "SELECT scoring_id, statistic, total // per_one FROM statistic_total ORDER BY ALL")
     assert totals == [(scoring, statistic, n) for scoring, n_right in ((1, 5), (2, 3), (3, 3))
                       for statistic, n in (("denominator", 6), ("numerator", n_right))]
     assert registry("board", "--format", "csv", *PUBLIC).stdout == registry("board", "--format", "csv").stdout

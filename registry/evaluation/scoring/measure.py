@@ -192,7 +192,7 @@ class Averages(Counts):
     def _given(self, n: int) -> Floats:
         """The sums over a system's runs of what was given, [items, columns]."""
         totals = self.totals[:, n]
-        return totals if self.steps.are_one else totals / np.array(self.steps.steps_per_unit)
+        return totals if self.steps.are_one else totals / np.array(self.steps.per_one)
 
 
 def averaged(runs: Iterable[Floats], n_systems: int, steps: Steps, most: int = 2**30) -> Averages:
