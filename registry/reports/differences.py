@@ -122,8 +122,9 @@ def _correction(task: str, test_set: str, boards: Sequence[BoardDifference]) -> 
     yield f"# Erratum: the gold annotations of {escape_markdown(f'{task}/{test_set}')}\n\n"
     of_versions = f" (version {versions[0]} of the task, now {versions[1]})" if versions[0] != versions[1] else ""
     yield (f"The gold annotations of test set {escape_markdown(test_set)} were corrected"
-           f"{escape_markdown(of_versions)}. {_counts(corrected)} All submissions were scored again with the corrected gold; "
-           f"the submissions themselves are {_submissions(boards)}. The results below replace those that were published before.\n\n")
+           f"{escape_markdown(of_versions)}. {_counts(corrected)} All submissions were scored again with the "
+           f"corrected gold; the submissions themselves are {_submissions(boards)}. The results below replace "
+           "those that were published before.\n\n")
     shown = corrected.items[:_MOST_LISTED]
     if shown:
         yield "## Corrected annotations\n\n"
