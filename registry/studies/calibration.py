@@ -53,7 +53,7 @@ class Domains(BoardStudy):
     across: str | None = None
 
     @property
-    def facets_by(self) -> str | None:
+    def facet_attribute(self) -> str | None:
         return self.across
 
     def run(self, case: Case) -> Finding:
@@ -67,7 +67,8 @@ class Domains(BoardStudy):
             raise UnknownNameError("domain", self.tested_on, domains)
         alpha = case.request.significance.alpha
         names = [name for name in domains if self.tested_on in (None, name)]
-        parts = case.parts.each(names, lambda name: pack([measure_gains(domains[name].matrix, case.settings, alpha)]))
+        parts = case.parts.compute_all(
+            names, lambda name: pack([measure_gains(domains[name].matrix, case.settings, alpha)]))
         rows = [row for name, part in zip(names, parts, strict=True) for other in domains if other != name
                 for row in _yield_bands(case, name, other, domains, unpack(part)[0])]
         if not rows:
@@ -179,7 +180,7 @@ class Calibration(BoardStudy):
     tested_on: str | None = option(None, "The test set, or value, that p-values are of; each in turn if none is given.",
                                    metavar="NAME")
 
-    def meant(self, task: str | None, shown: str | None) -> BoardStudy:  # noqa: ARG002
+    def resolve(self, task: str | None, shown: str | None) -> BoardStudy:  # noqa: ARG002
         if not self.domains and self.across is None and self.tested_on is None:
             return self
         if self.size is not None:
@@ -203,7 +204,7 @@ class Calibration(BoardStudy):
             drawn = [units(n) for n in range(start, min(start + _TOGETHER, self.sets))]
             return pack(measure_gains_of_sets(matrix, np.stack(drawn), settings, alpha))
 
-        parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
+        parts = case.parts.compute_all(range(0, self.sets, _TOGETHER), tested)
         tests = Judged.of([gains for part in parts for gains in unpack(part)], whole, alpha)
         rng = np.random.Generator(stream(settings.seed, SETS))
         drawn = (rng.multinomial(self.sets, np.full(self.sets, 1 / self.sets), DRAWS),

@@ -307,7 +307,7 @@ class Sizes(BoardStudy):
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.1, figures 9 and 10"
     figures: ClassVar = ("test sizes",)
     sizes: tuple[int, ...] = option((), "Of the test sets, in units; or a list as 100,500,1000; doubled from 100 on if "
-                                    "none are given.", metavar="FIRST:LAST:STEP", read=parse_sizes)
+                                    "none are given.", metavar="FIRST:LAST:STEP", parse=parse_sizes)
     repetitions: int = option(20, "Random test sets of each size.")
     width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
     enough: int = option(10, "How many pairs a threshold needs.")
@@ -327,7 +327,7 @@ class Sizes(BoardStudy):
             first, *others = pack(measure_gains_of_sets(matrix, np.stack(sets), settings, alpha))
             return {_FIRST: [first], _RANDOM: others} if others else {_ALL: [first]}
 
-        parts = [{way: unpack(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
+        parts = [{way: unpack(sets) for way, sets in part.items()} for part in case.parts.compute_all(sizes, tested)]
         drawn = resample_systems(len(case.board.members), settings.seed)
         rows, thresholds = [], []
         for size, part in zip(sizes, parts, strict=True):
