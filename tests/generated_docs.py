@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.messages import KINDS, Message
 from registry.query import schema
-from registry.rendering.render import markdown_rows
+from registry.rendering.render import render_markdown_rows
 from registry.reports.columns import BOARD, PAIRS, board_schema, described, pairs_schema
 from registry.store.database import Database
 from tests.advice_page import advice_page
@@ -66,7 +66,7 @@ def columns_page():
              "column without a heading is only in CSV, TSV and JSON."]
     for title, view, fields in (("Leaderboards", "leaderboard", BOARD), ("Pairs", "pairwise", PAIRS)):
         rows = [[one.name, one.heading, type_, about] for one, about, type_ in described(things, view, fields)]
-        parts += [f"## {title}", "".join(markdown_rows(["name", "heading", "type", "what it is"], rows))]
+        parts += [f"## {title}", "".join(render_markdown_rows(["name", "heading", "type", "what it is"], rows))]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
@@ -87,7 +87,7 @@ def messages_page():
                             ("info", "A reader needs this to understand the result.")):
         rows = [[kind.code, ", ".join(kind.example), str(Message(kind.code, kind.example))]
                 for kind in sorted(KINDS.values(), key=lambda kind: kind.code) if kind.severity == severity]
-        table = "".join(markdown_rows(["code", "parameters", "example of the text"], rows))
+        table = "".join(render_markdown_rows(["code", "parameters", "example of the text"], rows))
         parts += [f"## Severity `{severity}`", about, table]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
