@@ -16,7 +16,7 @@ from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.messages import Messages
 from registry.parallel.execution import Execution
-from registry.rendering.render import Shown
+from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
@@ -72,7 +72,7 @@ class Pair:
                        difference=None if self.difference is None else 0.0 - self.difference)
 
 
-class _Framed(Shown):
+class _Framed(TableDisplay):
     """What is a table, for data frames too."""
 
     _package: Package | None

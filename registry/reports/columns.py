@@ -16,7 +16,15 @@ from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.manifest.fields import Kind
 from registry.messages import Severity
-from registry.rendering.table import Column, Row, is_significant, number, p_value, percent, text
+from registry.rendering.table import (
+    Column,
+    Row,
+    format_p_value,
+    format_percent,
+    format_text,
+    is_significant,
+    make_number_format,
+)
 from registry.significance.base import Alternative
 
 if TYPE_CHECKING:
@@ -256,11 +264,11 @@ def pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
 
 def _column(shown: Field, decimals: int, heading: str, decided: Callable[[Row], bool | None] | None) -> Column:
     write: dict[Style, Callable[[Any], str]] = {
-        "text": text, "score": number(decimals), "p": p_value,
-        "deviation": lambda value: text(None) if value is None else number(decimals)(value),
-        "percent": lambda share: text(None) if share is None else percent(share),
+        "text": format_text, "score": make_number_format(decimals), "p": format_p_value,
+        "deviation": lambda value: format_text(None) if value is None else make_number_format(decimals)(value),
+        "percent": lambda share: format_text(None) if share is None else format_percent(share),
         "yes": lambda value: "yes" if value else "", "same": lambda value: "same" if value else ""}
-    return Column(shown.display or shown.name, heading, write[shown.style], right=shown.right, decided=decided)
+    return Column(shown.display or shown.name, heading, write[shown.style], right=shown.right, emphasis=decided)
 
 
 def _is_first(row: Row) -> bool | None:

@@ -122,7 +122,8 @@ def test_pair(query):
         ("c", "a", 0.6, 0.7, -0.1), ("c", "b", 0.6, 0.4, 0.2)]
     assert query("SELECT submission, other_submission, p_value, verdict FROM pair WHERE system = 'b' "
                  "ORDER BY other") == [
-        ("b/b@1", "a/a@1", pytest.approx(12 / 32), "undecided"), ("b/b@1", "c/c@1", pytest.approx(10 / 16), "undecided")]
+        ("b/b@1", "a/a@1", pytest.approx(12 / 32), "undecided"),
+        ("b/b@1", "c/c@1", pytest.approx(10 / 16), "undecided")]
     assert query("SELECT p.ci_low, p.ci_high FROM pair AS p JOIN pair AS q "
                  "ON q.system = p.other AND q.other = p.system "
                  "WHERE p.ci_low + q.ci_high <> 0 OR p.p_adjusted <> q.p_adjusted") == []

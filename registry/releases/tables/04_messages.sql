@@ -1,12 +1,12 @@
--- Messages about the answers of submissions.
+-- Messages about the answers of submissions, such as missing answers or unknown labels.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- run: of the system, from 0
--- category: a word for it: missing, text, encoding, label, header, gold
--- code: the code of the message
--- parameters: of the message, as JSON
-SELECT s.test_set, s.submission, scoring_message.replicate AS run, scoring_message.category, scoring_message.code, scoring_message.parameters
-FROM scoring_message
+-- run: number of the run, from 0
+-- category: missing, text, encoding, label, header or gold
+-- code: code of the message, such as missing-answers
+-- parameters: parameters of the message, as JSON
+SELECT s.test_set, s.submission, m.replicate AS run, m.category, m.code, m.parameters
+FROM scoring_message AS m
 JOIN released_submission AS s USING (scoring_id)
 ORDER BY ALL
