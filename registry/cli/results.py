@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from registry.boards.states import BoardDifference
     from registry.store.database import Database
     from registry.store.log import Moment
-    from registry.studies.run import Question
+    from registry.studies.run import PlannedStudy
     from registry.studies.suites import MacroBoard
 
 _MAX_PAIRS = 1_000_000  # printed pairs; they need about 2 GB as rows
@@ -104,8 +104,8 @@ def pairs(
     database = find_private_database(db, at, public=public)
     if wide:
         with database.reading() as connection:
-            questions = _find_macro_questions(connection, task, metric)
-        if not (averages := _load_averages(questions, database)):
+            studies = _plan_macro_studies(connection, task, metric)
+        if not (averages := _load_averages(studies, database)):
             raise MismatchError("no task has averages, because each has only one test set")
         past = "" if database.moment is None else database.moment.said
         print_tables([macro_pair_table(average, past) for average in averages], format_)
@@ -150,7 +150,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     report_all(snapshot.warnings, "warning")
     if not averages:
         return snapshot
-    return replace(snapshot, asked=tuple(_find_questions(connection, snapshot, metric)))
+    return replace(snapshot, asked=tuple(_plan_averages(connection, snapshot, metric)))
 
 
 def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
@@ -168,39 +168,39 @@ def add_averages(snapshot: Snapshot, database: Database) -> Snapshot:
     return snapshot.with_averages(_load_averages(snapshot.asked, database))
 
 
-def _find_questions(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[Question]:
-    """Yield the questions for averages; print a note about tasks with submissions that are not scored yet."""
+def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
+    """Yield the studies of averages; print a note about tasks with submissions that are not scored yet."""
     for contents in snapshot.tasks:
         if len({board.test_set for board in contents.boards}) < 2:
             continue
         try:
-            yield from _find_macro_questions(connection, contents.task, metric)
+            yield from _plan_macro_studies(connection, contents.task, metric)
         except MismatchError as error:
             report(f"note: {contents.task}: without averages over test sets: {error}")
 
 
-def _find_macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
-    from registry.studies.run import find_questions
+def _plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
+    from registry.studies.run import plan_studies
     from registry.studies.study import Choice
     from registry.studies.suites import Macro
 
-    return find_questions(connection, Macro(), Choice(task, metric))
+    return plan_studies(connection, Macro(), Choice(task, metric))
 
 
-def _load_averages(questions: Sequence[Question], database: Database) -> list[MacroBoard]:
+def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[MacroBoard]:
     from registry.store.database import Database, Patience
     from registry.store.embargoes import is_public
     from registry.studies.suites import load_macro_boards
 
-    if not questions:
+    if not studies:
         return []
     with database.reading() as connection:
         can_store = database.moment is None and not is_public(connection)
     target = Database(database.path, named=database.named, patience=Patience(0)) if can_store else database
     boards: list[MacroBoard] = []
-    for task, task_questions in groupby(questions, key=lambda question: question.task.slug):
+    for task, task_studies in groupby(studies, key=lambda study: study.task.slug):
         archive = make_archive(target, "macro-average", task, dry_run=not can_store)
-        boards += load_macro_boards(list(task_questions), archive)
+        boards += load_macro_boards(list(task_studies), archive)
         report_unstored(archive)
     return boards
 

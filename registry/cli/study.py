@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 group = RegistryGroup(name="study", no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task further, such as its statistical power."))
-group.commands.update({name: LazyCommand(STUDY, study.said) for name, study in STUDIES.items()})
+group.commands.update({name: LazyCommand(STUDY, study.help) for name, study in STUDIES.items()})
 group.commands.update({
     offered.full_name: LazyCommand(STUDY, f"A study of {offered.package} {offered.version}.")
     for offered in find_offered("study")})
@@ -87,7 +87,7 @@ def make_study_command(name: str) -> TyperCommand:
 
     add_parameters(run, _list_parameters(study))
     summary, _, more = (study.__doc__ or "").partition("\n\n")
-    return make_command(run, name, f"{STUDIES[name].said if name in STUDIES else summary}\n\n{inspect.cleandoc(more)}")
+    return make_command(run, name, f"{STUDIES[name].help if name in STUDIES else summary}\n\n{inspect.cleandoc(more)}")
 
 
 def _list_parameters(study: type[Study]) -> Iterator[Parameter]:
@@ -107,7 +107,7 @@ def _list_parameters(study: type[Study]) -> Iterator[Parameter]:
         yield "figure", Annotated[figure | None, typer.Option("--figure", help=(
             "The figure to draw. Default: depends on the results."))], None
     yield from _SHARED
-    if study.computes:
+    if study.is_slow:
         yield from _WORK
 
 
@@ -126,12 +126,12 @@ def _format_flag(name: str) -> str:
 def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
     """Return the annotation and the default value of a field's option; a tuple becomes a repeatable option."""
     option, default = field.metadata["option"], field.default
-    if option.read is not None:
-        type_, default = str | None, option.written
+    if option.parse is not None:
+        type_, default = str | None, option.default_text
     elif typing.get_origin(type_) is tuple:
         type_, default = list[typing.get_args(type_)[0]] | None, None  # type: ignore[misc]
-    return Annotated[type_, typer.Option(_make_flag(field), metavar=option.metavar or None, min=option.least,
-                                         max=option.most, help=option.said)], default
+    return Annotated[type_, typer.Option(_make_flag(field), metavar=option.metavar or None, min=option.minimum,
+                                         max=option.maximum, help=option.help)], default
 
 
 def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
@@ -141,7 +141,7 @@ def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
         value = values[field.name]
         if value is None:
             continue
-        if (parse := field.metadata["option"].read) is not None:
+        if (parse := field.metadata["option"].parse) is not None:
             value = parse(value, _make_flag(field))
         settings[field.name] = tuple(value) if isinstance(value, list) else value
     return study(**settings)
@@ -154,7 +154,7 @@ def _run_study(study_class: type[Study], values: Mapping[str, Any]) -> None:
     from registry.studies.study import Choice
 
     plot, task = values.get("plot"), values["task"]
-    study = _make_study(study_class, values).meant(task, values["shown"])
+    study = _make_study(study_class, values).resolve(task, values["shown"])
     if plot is not None:
         check_form(plot)  # before the work
     elif values.get("figure") is not None:
@@ -164,13 +164,13 @@ def _run_study(study_class: type[Study], values: Mapping[str, Any]) -> None:
     if task is None and study_class.task == "none":
         if unused := [_format_flag(name) for name in (*choice, *settings) if name != "alpha"]:
             raise InputError(f"{', '.join(unused)}: requires a task; name one, or leave the option out")
-        subject, finding = study.alone(values.get("alpha"))
-        _print_results([StudyResult(study, "", subject, finding, "", made=True)], values)
+        subject, finding = study.run_without_task(values.get("alpha"))
+        _print_results([StudyResult(study, "", subject, finding, "", is_new=True)], values)
         return
     if invalid := [_format_flag(name) for name in choice if name not in study.choice]:
         raise InputError(f"{invalid[0]} has no effect on the study {study!r}; leave it out")
     execution = None
-    if study.computes:
+    if study.is_slow:
         execution = make_execution(values["workers"], values["cluster"], values["memory"], quiet=values["quiet"])
     database = find_private_database(values["db"], public=values["public"], wait=values["wait"])
     archive = make_archive(database, repr(study), task, settings, values["actor"],
@@ -179,10 +179,10 @@ def _run_study(study_class: type[Study], values: Mapping[str, Any]) -> None:
     if plot is not None and len(results) > 1:
         raise InputError(f"a figure shows one leaderboard, but {len(results)} are selected; give --test-set or --track")
     for result in results:
-        for warning in result.study.remarks(result.finding, values["shown"]):
-            if (sentence := f"{result.subject}: {warning}") not in archive.told:
+        for warning in result.study.select_warnings(result.finding, values["shown"]):
+            if (sentence := f"{result.subject}: {warning}") not in archive.warnings:
                 report(f"warning: {sentence}")
-    if not any(result.made for result in results):
+    if not any(result.is_new for result in results):
         report_unchanged("nothing changed: the study is already stored")
     elif archive.dry_run:
         report("dry run: nothing was written")
@@ -208,10 +208,10 @@ def make_archive(database: Database, study: str, task: str | None, settings: Map
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=choose_actor(actor))
-    return Archive(database, journal, dry_run, tell=lambda sentence: report(f"warning: {sentence}"))
+    return Archive(database, journal, dry_run, lambda warning: report(f"warning: {warning}"))
 
 
 def report_unstored(archive: Archive) -> None:
     """Print why studies could not be stored."""
-    if archive.refused is not None:
-        report(f"note: not stored, only shown: {archive.refused}")
+    if archive.store_error is not None:
+        report(f"note: not stored, only shown: {archive.store_error}")

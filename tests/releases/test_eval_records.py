@@ -171,6 +171,6 @@ def test_the_command_says_what_it_wrote(registry, scored, task):
         "export", "small", "every-eval-ever", "-o", "x", "--metric", "acc", exit_code=3).stderr
     assert "hub: written, 3 files" in registry(
         "export", "small", "huggingface", "-o", "hub", "--dataset", "acme/small", "--metric", "acc").stderr
-    assert "leave --dataset out" in registry("export", "small", "wmt", "--dataset", "a/b", exit_code=3).stderr
+    assert "leave out --dataset" in registry("export", "small", "wmt", "--dataset", "a/b", exit_code=3).stderr
     need("real data", there=HERE.is_dir())
     assert check_records(Path("records")) == (3, 18)
