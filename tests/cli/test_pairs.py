@@ -53,5 +53,5 @@ def test_pairs_beyond_all_reading_are_not_printed(registry, scored, task, monkey
     scored(task)
     monkeypatch.setattr("registry.cli.results._MAX_PAIRS", 2)
     said = registry("pairs", "small", exit_code=3).stderr
-    assert "3 pairs are too many to print; choose by --system, --top, --neighbours or --limit, or write" in said
+    assert "3 pairs are too many to print; select some by --system, --top, --neighbours or --limit, or write" in said
     assert len(registry("pairs", "small", "--limit", "2", "--format", "json").json) == 2
