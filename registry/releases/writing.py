@@ -22,7 +22,7 @@ from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.manifest import Manifest, stored_manifest, toml
+from registry.manifest import Manifest, format_toml, stored_manifest
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, choose, load, released_tables, require_current, write_tables
@@ -194,7 +194,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
             if sources:
                 write_submitted(connection, folder)
         heading = _MANIFEST.format(files=_WITH if sources else _WITHOUT)
-        _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
+        _write(folder / "manifest.toml", heading + format_toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
         told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
