@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
 from registry.query.question import Query, QueryRequest
-from registry.rendering.render import lines, render
+from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quoted
@@ -220,7 +220,7 @@ def write(connection: Connection, question: QueryRequest, out: TextIO) -> list[s
     keys = _distinct(found.columns)
     if question.format != "table":
         rows = _bounded_rows(found, question.max_rows)
-        out.writelines(lines(keys, rows, question.format, terminal=question.width is not None))
+        out.writelines(render_rows(keys, rows, question.format, terminal=question.width is not None))
         return found.told
     shown: list[Row] = []
 

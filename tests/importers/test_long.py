@@ -67,7 +67,7 @@ def test_runs_are_scored_by_their_average(registry, tmp_path):
 
 @pytest.mark.parametrize(("kind", "text", "options", "says"), [
     ("long", LONG, {"run": None}, "table:3: item \"q0 \\(system 'acme/aspen'\\)\": occurs twice, first in line 2; if "
-                                  "these are runs, --option run says"),
+                                  "these are runs, name the column"),
     ("long", LONG, {"metric": "pass@1"}, "option 'metric' of long: 'pass@1' is not made of .* such as pass-1"),
     ("long", LONG, {"system": "modle"}, "table:1: the header names no column 'modle'; did you mean 'model'"),
     ("long", LONG.replace("d5,birch", "d4,birch"), {}, "'doc' is 'd4', but 'd5' in another row"),
