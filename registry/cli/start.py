@@ -97,7 +97,7 @@ def quick(
     print_boards(result.boards, format_)
     report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
-    for sentence in made.folder.then:
+    for sentence in made.folder.advice:
         needs_task = "{task}" in sentence and not keep
         report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))
 
@@ -115,7 +115,7 @@ def new(
     """
     made = _make_task(system, gold, item, label, score, text, kind, metric, option, missing, runs, test,
                       in_order=in_order)
-    with made.folder.written(to or Path(task), task) as manifest:
+    with made.folder.write(to or Path(task), task) as manifest:
         report(f"task: {manifest}")
     report(f"next: check it, then `registry run {manifest}`")
 
@@ -215,7 +215,7 @@ def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[s
     imported = build("importer", IMPORTERS, kind, options).read(path)
     for name, digest in imported.sources.items():
         journal.read(name, digest)
-    with imported.written(folder, slug, dry_run=dry_run) as manifest:
+    with imported.write(folder, slug, dry_run=dry_run) as manifest:
         resolved, content = load_task(manifest, None)
         with writing(database, journal, create=True, dry_run=dry_run) as session:
             ingest = Ingest(session.connection, journal, resolved, progress=execution.progress)
@@ -226,4 +226,4 @@ def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[s
     report_all(result_sentences(scored))
     report_end(changed=journal.changed, dry_run=dry_run,
                next_step=f"`registry compare {slug}` updates the leaderboards")
-    report_all(sentence.replace("{task}", slug) for sentence in imported.then)
+    report_all(sentence.replace("{task}", slug) for sentence in imported.advice)

@@ -65,7 +65,7 @@ def synthesize(
     simulated = simulate(source, rates, correlation, pairs=correlations, items=items,
                          seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
-    with simulated.task.written(folder, slug, dry_run=dry_run) as manifest:
+    with simulated.task.write(folder, slug, dry_run=dry_run) as manifest:
         load_manifest(manifest)
     report(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` evaluates it")
     columns = (Column("system", "system", format_text), Column("rate", "rate", make_number_format(4), right=True),
