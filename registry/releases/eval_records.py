@@ -28,7 +28,7 @@ from registry.boards.snapshot import snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
-from registry.files import new_folder, portable
+from registry.files import new_folder, portable_name
 from registry.importers.every_eval_ever import (
     ANSWERS,
     ATTRIBUTES,
@@ -284,7 +284,7 @@ def _write(folder: Path, of: Described, stands: Sequence[tuple[Leaderboard, Stan
            samples: tuple[Items, list[DeclaredMetric], int] | None) -> int:
     """Write one record and its samples, if they may be; give the number of these."""
     standing, evaluation = stands[0][1], evaluation_id(of, stands[0][1])
-    within = Path("data", portable(of.task), portable(standing.team), portable(
+    within = Path("data", portable_name(of.task), portable_name(standing.team), portable_name(
         standing.system + (f"@{standing.version}" if standing.version != "1" else "")))
     (folder / within).mkdir(parents=True, exist_ok=True)
     number, told = file_number(evaluation), None
@@ -356,10 +356,11 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         with new_folder(output) as folder:
             written = set()
             for team, system, content in eval_results(boards, of):
-                path = folder / portable(team) / portable(system) / ".eval_results" / f"{row.slug}.yaml"
-                if path in written:
+                path = folder.joinpath(portable_name(team), portable_name(system), ".eval_results",
+                                       f"{portable_name(row.slug)}.yaml")
+                if str(path).casefold() in written:  # two folders that some systems take for one
                     raise InputError(f"{team}/{system} and another system would be the same folder")
-                written.add(path)
+                written.add(str(path).casefold())
                 path.parent.mkdir(parents=True)
                 path.write_text(content, "utf-8", newline="\n")
     return len(written)
