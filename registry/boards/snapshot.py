@@ -24,7 +24,7 @@ from registry.store.log import Moment
 
 if TYPE_CHECKING:
     from registry.boards.items import ItemView
-    from registry.studies.run import Question
+    from registry.studies.run import PlannedStudy
     from registry.studies.suites import MacroBoard
 
 _COMPUTING = ("python", "numpy", "scipy")
@@ -101,7 +101,7 @@ class Snapshot:
 
     tasks: tuple[TaskBoards, ...]
     warnings: tuple[str, ...]
-    asked: tuple[Question, ...] = ()
+    asked: tuple[PlannedStudy, ...] = ()
 
     @property
     def boards(self) -> list[Leaderboard]:

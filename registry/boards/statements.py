@@ -18,7 +18,7 @@ from registry.errors import counted, listed
 from registry.evaluation.comparing.directions import OBSERVED
 from registry.manifest.fields import is_in_family
 from registry.messages import BOARD_CODES, Message, Messages, on_board
-from registry.rendering.table import p_value
+from registry.rendering.table import format_p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
 from registry.significance.multiple import (
     count_required_draws,
@@ -197,7 +197,7 @@ def statements(of: Comparison, runs: Sequence[int], pairs: Decisions, share: flo
         said.append(condition)
     if of.overall is not None and of.degrees is not None:
         said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
-                    f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
+                    f"{counted(of.degrees, 'degree')} of freedom, p = {format_p_value(of.p_value)}.")
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
         said.append(Message("unresolved-decisions", {"n": unresolved}))
     said += _of_pairs(pairs, json.loads(request).get("chance_codes", ()))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from registry.boards.snapshot import Snapshot
     from registry.store.database import Database
     from registry.store.log import Moment
-    from registry.studies.run import Question
+    from registry.studies.run import PlannedStudy
     from registry.studies.suites import MacroBoard
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
@@ -155,7 +155,7 @@ def averaged(found: Snapshot, db: Database) -> Snapshot:
     return found.with_averages(_averages(found.asked, db))
 
 
-def _questions_of(connection: Connection, found: Snapshot, metric: str | None) -> Iterator[Question]:
+def _questions_of(connection: Connection, found: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
     """What averages are asked of; those of a task with new submissions, which are not scored yet, are left out."""
     for of in found.tasks:
         if len({board.test_set for board in of.boards}) < 2:
@@ -166,16 +166,16 @@ def _questions_of(connection: Connection, found: Snapshot, metric: str | None) -
             say(f"note: {of.task}: averages over test sets are left out: {error}")
 
 
-def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
+def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
     """What averages over test sets are asked of."""
-    from registry.studies.run import find_questions
+    from registry.studies.run import plan_studies
     from registry.studies.study import Choice
     from registry.studies.suites import Macro
 
-    return find_questions(connection, Macro(), Choice(task, metric))
+    return plan_studies(connection, Macro(), Choice(task, metric))
 
 
-def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
+def _averages(asked: Sequence[PlannedStudy], db: Database) -> list[MacroBoard]:
     from registry.store.database import Database, Patience
     from registry.store.embargoes import is_public
     from registry.studies.suites import load_macro_boards

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
 from registry.query.request import Query, QueryRequest
-from registry.rendering.render import lines, render
+from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quoted
@@ -220,7 +220,7 @@ def write_result(connection: Connection, request: QueryRequest, output: TextIO) 
     keys = _distinct(found.columns)
     if request.format != "table":
         rows = _bounded_rows(found, request.max_rows)
-        output.writelines(lines(keys, rows, request.format, terminal=request.width is not None))
+        output.writelines(render_rows(keys, rows, request.format, terminal=request.width is not None))
         return found.told
     shown: list[Row] = []
 

@@ -12,7 +12,7 @@ from registry.boards.statements import are_significant
 from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
 from registry.metric_names import metric_decimals
-from registry.rendering.table import Column, Row, Table, number, p_value, text
+from registry.rendering.table import Column, Row, Table, format_p_value, format_text, make_number_format
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
 from registry.significance import CORRECTIONS
 
@@ -42,7 +42,7 @@ def pair_table(board: Leaderboard) -> Table:
 def displayed_pairs(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str], decimals: int) -> list[Row]:
     """Add to rows of pairs the values that people see."""
     return [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"], decimals),
-             "shown_p": p_value(row["p_value"], row["log10_p"])}
+             "shown_p": format_p_value(row["p_value"], row["log10_p"])}
             for row, a, b in zip(pairs, names_a, names_b, strict=True)]
 
 
@@ -75,8 +75,8 @@ def ruled(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
 def ladder_table(ladder: Ladder) -> Table:
     """A Ladder: the submissions that raised the score that it shows, and to what."""
     of = {key: getattr(ladder, key, None) for key in SHARED_KEYS if key != "signature"}
-    columns = [Column("rank", "rank", text, right=True), Column("system", "system"), Column("team", "team"),
-               Column("score", "shown", number(ladder.decimals), right=True)]
+    columns = [Column("rank", "rank", format_text, right=True), Column("system", "system"), Column("team", "team"),
+               Column("score", "shown", make_number_format(ladder.decimals), right=True)]
     last = "" if ladder.shown is None else f"; the last one is {ladder.shown:.{ladder.decimals}f}"
     said = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than the "
             f"last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
@@ -127,7 +127,7 @@ class WideColumn:
 
     def printed(self, cell: Standing | MacroAverage | None) -> str:
         """A score for people."""
-        return number(self.decimals)(part(cell, "score"))
+        return make_number_format(self.decimals)(part(cell, "score"))
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def _cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
         cell = column.cells.get(name)
         found |= {_key(column, key): part(cell, key) for key in PARTS}
         shown = " ".join(filter(None, (column.printed(cell), column.beside(name))))
-        found[f"{column.name} shown"] = text(None) if cell is None else shown
+        found[f"{column.name} shown"] = format_text(None) if cell is None else shown
     return found
 
 

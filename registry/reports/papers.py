@@ -14,8 +14,8 @@ from registry.errors import counted
 from registry.manifest.spec import Task
 from registry.messages import sentence
 from registry.metrics import METRICS
-from registry.rendering.render import escape_latex, latex_environment
-from registry.rendering.table import number
+from registry.rendering.render import escape_latex, render_latex_environment
+from registry.rendering.table import make_number_format
 from registry.reports.boards import rank_ranges, ruled
 from registry.reports.columns import board_heading, interval, shown_fields
 from registry.significance import CORRECTIONS, TESTS
@@ -39,14 +39,14 @@ def latex_board(board: Leaderboard) -> str:
     caption = [escape_latex(f"{board.title}."), *map(escape_latex, board.sentences)]
     caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
     rows = ruled(board.clusters, _rows(board, [of.name for of in columns], named=named))
-    return latex_environment(spec, headings, rows, " ".join(caption), board.signature,
+    return render_latex_environment(spec, headings, rows, " ".join(caption), board.signature,
                              list(map(escape_latex, board.footnotes)))
 
 
 def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterator[str]:
     best = next((of.score for of in board.standings if of.rank == 1), None)
     for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
-        score = number(board.decimals)(of.score).replace("-", "$-$")
+        score = make_number_format(board.decimals)(of.score).replace("-", "$-$")
         score = rf"\textbf{{{score}}}" if best is not None and of.score == best else score
         beaten = "".join(name_group(worse) for worse in board.beaten[n]) if named else ""
         row = {"rank": "--" if of.rank is None else str(of.rank), "range": left.replace("-", "--"),

@@ -29,7 +29,7 @@ from registry.serve.snapshots import Snapshot, Snapshots
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log import Journal
-from registry.studies.run import Archive, find_questions
+from registry.studies.run import Archive, plan_studies
 from registry.studies.study import Choice
 from registry.studies.suites import Macro, load_macro_boards
 
@@ -389,7 +389,7 @@ def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
     if not found.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
-        asked = tuple(find_questions(connection, Macro(), Choice(task)))
+        asked = tuple(plan_studies(connection, Macro(), Choice(task)))
     except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
         asked = ()
     found = detailed(connection, found, items, moment)
