@@ -21,10 +21,10 @@ import numpy as np
 from sqlalchemy import Connection, select, text
 
 from registry.arrays import Flags, Floats
-from registry.boards.choose import leaderboards_by
+from registry.boards.choose import load_metric_leaderboards
 from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
-from registry.boards.snapshot import snapshot
+from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
@@ -258,7 +258,7 @@ def write_records(database: Database, task: str, output: Path) -> Written:
 def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
     """Write every record; give the number of its samples."""
     manifest = stored_manifest(row.manifest)
-    (boards,) = snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
+    (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     stands: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards.boards:
         for at in board.standings:
@@ -350,7 +350,7 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         (row,) = catalog.tasks(connection, task)
         require_current(connection, row)
         manifest = stored_manifest(row.manifest)
-        boards = [board for board in leaderboards_by(connection, row, metric) if board.facet is None]
+        boards = [board for board in load_metric_leaderboards(connection, row, metric) if board.facet is None]
         of = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
                        connection.execute(_COMPARED, {"task": row.slug}).scalar_one())
         with new_folder(output) as folder:

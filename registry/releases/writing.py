@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.boards.load import PAGE_PAIRS
-from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
@@ -200,7 +200,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
         with as_registry(folder, told) as loaded, loaded.reading(
                 reach=Reach(folders=[folder])) as connection:
-            (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            (boards,) = load_snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.of(connection, folder, boards, gold=gold)
         for name, text in (*rendered(boards), *for_readers(contents)):
             _write(folder / name, text)
