@@ -39,7 +39,7 @@ def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, sc
     assert faults(tmp_path / "held") == []
     assert b"zqxj" not in contents(tmp_path / "held")
     refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
-    assert "these are held back; leave --sources out" in refused
+    assert "which the manifest withholds; leave --sources out" in refused
     registry("publish", "-o", "copy.duckdb")
     assert b"zqxj" not in Path("copy.duckdb").read_bytes()
     for command in ("board", "pairs"):
