@@ -232,17 +232,17 @@ class Standing:
         score: None if it is undefined.
         kind: Primary, contrastive or baseline.
         ci_low, ci_high: The ends of the score's confidence interval.
-        runs, run_deviation: The number of runs, and the standard deviation of their scores.
+        runs, run_sd: The number of runs, and the standard deviation of their scores.
         wins, losses: Significant differences in its favour and against it.
         late: True if the submission came late.
         letters: Compact letter display: systems that share a letter do not differ significantly. Empty without a rank.
         neighbour_low, neighbour_high: The ranks up to the nearest systems that differ significantly.
         simultaneous_low, simultaneous_high: The ranks that are left open for all systems simultaneously, if these were
             resampled (`registry.significance.rank_sets`).
-        frequent_low, frequent_high: The ranks that most resamples give the system, if ranks were resampled.
-        first: The share of resamples in which it is the best.
+        bootstrap_low, bootstrap_high: The ranks that most resamples give the system, if ranks were resampled.
+        share_best: The share of resamples in which it is the best.
         frequencies: The share of resamples in which it has each rank.
-        remarks: Messages about the submission.
+        messages: Messages about the submission.
         attributes: What the submission declares about the system; empty if names are hidden.
     """
 
@@ -259,7 +259,7 @@ class Standing:
     ci_low: float | None = None
     ci_high: float | None = None
     runs: int = 1
-    run_deviation: float | None = None
+    run_sd: float | None = None
     wins: int = 0
     losses: int = 0
     late: bool = False
@@ -268,11 +268,11 @@ class Standing:
     neighbour_high: int | None = None
     simultaneous_low: int | None = None
     simultaneous_high: int | None = None
-    frequent_low: int | None = None
-    frequent_high: int | None = None
-    first: float | None = None
+    bootstrap_low: int | None = None
+    bootstrap_high: int | None = None
+    share_best: float | None = None
     frequencies: tuple[float, ...] = ()
-    remarks: Messages = NO_MESSAGES
+    messages: Messages = NO_MESSAGES
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -376,7 +376,7 @@ class Leaderboard:
         """Messages about submissions, each once with the names of its systems."""
         names: dict[Message, list[str]] = {}
         for standing in self.standings:
-            for message in standing.remarks:
+            for message in standing.messages:
                 names.setdefault(message, []).append(standing.display_name)
         scope = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
         return tuple(message.with_parameters(submissions=systems, **scope) for message, systems in names.items())
@@ -440,7 +440,7 @@ class Leaderboard:
 # The fields of a standing with the ends of its rank range, by convention. Ranges of clusters are counted.
 _ENDS: dict[Ranks, tuple[str, str]] = {
     "range": ("rank_low", "rank_high"), "neighbour": ("neighbour_low", "neighbour_high"),
-    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("frequent_low", "frequent_high")}
+    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("bootstrap_low", "bootstrap_high")}
 SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
 
 

@@ -71,8 +71,8 @@ _SETTINGS = text("""
     FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
     JOIN metric ON metric.metric_id = c.metric_id LEFT JOIN overall_result AS o ON o.comparison_id = c.comparison_id
     WHERE l.task IN :tasks""").bindparams(bindparam("tasks", expanding=True))
-_REMARKS = text("""
-    SELECT submission_id, replicate, code, parameters, runs.n > 1 AS several FROM submission_remark
+_MESSAGES = text("""
+    SELECT submission_id, replicate, code, parameters, runs.n > 1 AS several FROM submission_message
     JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)
     WHERE task IN :tasks ORDER BY submission_id, replicate NULLS LAST, category, code, parameters
     """).bindparams(bindparam("tasks", expanding=True))
@@ -137,27 +137,27 @@ def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None)
     rows = [dict(row._mapping) for row in connection.execute(_ROWS, {"tasks": list(tasks), "metric": metric})]
     if not rows:
         return {}
-    late, remarks = set(connection.execute(_LATE).scalars()), _load_remarks(connection, tasks)
+    late, messages = set(connection.execute(_LATE).scalars()), _load_messages(connection, tasks)
     attributes = {submission: json.loads(values) for submission, values in connection.execute(_ATTRIBUTES)}
     for row in rows:
         submission = row["submission_id"]
         row |= {"attributes": attributes.get(submission, {}), "late": submission in late,
-                "remarks": remarks.get(submission, NO_MESSAGES)}
+                "messages": messages.get(submission, NO_MESSAGES)}
     return {task: {comparison_id: list(board_rows)
                    for comparison_id, board_rows in groupby(task_rows, lambda row: row["comparison_id"])}
             for task, task_rows in groupby(rows, lambda row: row["task"])}
 
 
-def _load_remarks(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
+def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
     """Return the messages about submissions on leaderboards, by submission id; runs are numbered from 1."""
-    if not has_row(connection, "remark") and not (
+    if not has_row(connection, "scoring_message") and not (
             has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _EQUAL_SUBMISSIONS)):
         return {}
     messages: dict[int, list[Message]] = {}
-    for row in connection.execute(_REMARKS, {"tasks": list(tasks)}):
+    for row in connection.execute(_MESSAGES, {"tasks": list(tasks)}):
         run = {"run": row.replicate + 1} if row.several and row.replicate is not None else {}
         messages.setdefault(row.submission_id, []).append(Message(row.code, json.loads(row.parameters) | run))
-    return {submission: Messages(remarks) for submission, remarks in messages.items()}
+    return {submission: Messages(found) for submission, found in messages.items()}
 
 
 def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]) -> dict[int, Columns]:
@@ -316,5 +316,5 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
     """Return the fields of a standing from the share of resamples in which its system has each rank, [ranks]."""
     ((low,), (high,)) = bound_frequent_ranks(frequencies[None], confidence)
-    return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
+    return {"bootstrap_low": int(low), "bootstrap_high": int(high), "share_best": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

@@ -19,7 +19,7 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.mark.parametrize(("kind", "form", "begins"), [
-    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("alike", "svg", b"<?xml"),
+    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("groups", "svg", b"<?xml"),
     ("ranks", "svg", b"<?xml")])
 def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind, form, begins):
     scored(task)
@@ -40,7 +40,7 @@ def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, score
     largest = {group for group in among if not any(set(group) < set(other) for other in among)}
     assert set(few.groups) == largest
     assert select_best(board, None, room=200).groups == select_best(board, 999, room=200).groups == board.groups
-    for kind in ("scores", "pairs", "gains", "alike", "ranks"):
+    for kind in ("scores", "pairs", "gains", "groups", "ranks"):
         registry("plot", "entities", kind, "-o", f"{kind}.svg", "--top", "2")
         assert (tmp_path / f"{kind}.svg").exists()
 

@@ -169,7 +169,7 @@ def _beside(axes: Axes, board: Leaderboard) -> None:
             axes.text(1.02, n, beside, ha="left", va="center", color=_INK, transform=axes.get_yaxis_transform())
 
 
-def draw_alike(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
+def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     """The critical-difference diagram: bars join systems of which no two are told apart, as one letter does.
 
     As in Demsar (2006), but by the ranks on the board and its own tests, which are of one test set and not of many. A
@@ -240,9 +240,9 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                             interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
         labels(axes, ranked, look)
         for k, of in enumerate(ranked):
-            if of.frequent_low is not None and of.frequent_high is not None:
+            if of.bootstrap_low is not None and of.bootstrap_high is not None:
                 axes.add_patch(Rectangle(
-                    (of.frequent_low - 0.5, k - 0.42), of.frequent_high - of.frequent_low + 1, 0.84, fill=False,
+                    (of.bootstrap_low - 0.5, k - 0.42), of.bootstrap_high - of.bootstrap_low + 1, 0.84, fill=False,
                     linewidth=0.7, edgecolor="black"))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         level = 100 * board.comparison.confidence
