@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars
 
 Package = Literal["pandas", "polars"]
-_OTHER = "is there already with other content; name another folder, or remove this one"
+_CONFLICT = "exists with other content; name another folder, or remove this file"
 
 
 class Sizes(TypedDict, total=False):
@@ -226,7 +226,7 @@ class Board(_Framed):
         from registry.manifest import load_manifest
 
         place = Path(folder)
-        with self._made.folder.written(place, task or place.resolve().name, other=_OTHER) as manifest:
+        with self._made.folder.write(place, task or place.resolve().name, conflict=_CONFLICT) as manifest:
             load_manifest(manifest)
         return manifest
 
@@ -258,7 +258,7 @@ class Board(_Framed):
         """The leaderboard with what a figure shows beside it: places in resamples."""
         if kind != "ranks":
             return self._board
-        from registry.boards.choose import with_places
+        from registry.boards.choose import add_resampled_ranks
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
@@ -266,4 +266,4 @@ class Board(_Framed):
             at_once(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)
-                return with_places(connection, row, self._board)
+                return add_resampled_ranks(connection, row, self._board)

@@ -17,12 +17,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.boards.load import PAGE_PAIRS
-from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.manifest import stored_manifest, toml
+from registry.manifest import format_toml, stored_manifest
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
@@ -200,13 +200,13 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         manifest = manifest.model_copy(update={
             "significance": manifest.significance.model_copy(update={"seed": row.seed})})
         heading = _HEADING.format(files=_WITH_FILES if sources else _WITHOUT_FILES)
-        _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
+        _write(folder / "manifest.toml", heading + format_toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
         release = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": has_gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(release, indent=2) + "\n")
         with as_registry(folder, release) as loaded, loaded.reading(
                 reach=Reach(folders=[folder])) as connection:
-            (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            (boards,) = load_snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.read(connection, folder, boards, has_gold=has_gold)
         for name, text in (*render_boards(boards), *render_documents(contents)):
             _write(folder / name, text)
