@@ -72,9 +72,9 @@ def check(
     if checked.exit_code:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
-        from registry.boards.planned import planned_sentences
+        from registry.boards.planned import describe_plan
 
-        report_all(planned_sentences(checked.plan, in_full=execution.progress is not None))
+        report_all(describe_plan(checked.plan, in_full=execution.progress is not None))
     test_sets = ", ".join(f"{name}: {counted(len(items), 'item')}" for name, items in checked.items.items())
     report(f"ok: {test_sets}; {counted(len(checked.files), 'submission')} checked")
 

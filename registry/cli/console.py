@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import sys
 import time
@@ -75,13 +74,15 @@ def start_verbose_log() -> None:
 
 def end_verbose_log() -> None:
     """Print the duration of each stage and the resources of the process, and end the log of `--verbose`."""
+    from registry.platforms import peak_memory
+
     if (log := verbose_log.get()) is None:
         return
     for stage, (n_runs, seconds) in log.stages.items():
         report(f"verbose: stage: {stage}: {seconds:.2f} s" + (f" in {counted(n_runs, 'part')}" if n_runs > 1 else ""))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    peak = peak_memory()
     report(f"verbose: took {time.perf_counter() - log.start:.2f} s, {time.process_time():.2f} s of processor time in "
-           f"this process, {peak:.0f} MB at most")
+           "this process" + (f", {peak / 2**20:.0f} MB at most" if peak is not None else ""))
     verbose_log.set(None)
 
 

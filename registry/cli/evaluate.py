@@ -177,7 +177,7 @@ def submit(
     team is refused.
     """
     from registry.at_once import Job, applied_sentences, evaluated
-    from registry.boards.submissions import places
+    from registry.boards.submissions import describe_places
     from registry.evaluation.ingest.apply import submit as store_submission
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
@@ -214,7 +214,7 @@ def submit(
         report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
         return
     result = evaluated(Job(database, journal, execution, report), ingest_submission, dry_run=dry_run)
-    report_all(places(result.boards, submissions[0].test_set.name, submissions[0].name))
+    report_all(describe_places(result.boards, submissions[0].test_set.name, submissions[0].name))
     report_end(changed=journal.changed, dry_run=dry_run)
     report_all(result.not_public, "note")
     print_boards(result.boards, format_)
@@ -299,8 +299,8 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
                    context: typer.Context) -> list[Leaderboard]:
     """Compare tasks, report the results, and return the boards."""
     from registry.at_once import result_sentences
-    from registry.boards.load import declared_leaderboards
-    from registry.boards.planned import planned_sentences
+    from registry.boards.load import load_leaderboards
+    from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.compare import prepared
     from registry.evaluation.comparing.settings import declared_request
@@ -314,9 +314,9 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     for row in catalog.tasks(session.connection, task):
         request = declared_request(row, settings, None if metric is None else (metric,), execution)
         vetted, planned = prepared(session.connection, row, request)
-        report_all(planned_sentences(planned, in_full=execution.progress is not None))
+        report_all(describe_plan(planned, in_full=execution.progress is not None))
         compared = compare_task(session.connection, job.journal, row, request, vetted)
         report_all(result_sentences(compared=compared))
         report_unused_options(context, execution, compared)
-        boards += declared_leaderboards(session.connection, row, metric, pairs=job.pairs)
+        boards += load_leaderboards(session.connection, row, metric, pairs=job.pairs)
     return boards

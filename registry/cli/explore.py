@@ -28,7 +28,7 @@ from registry.families import FAMILIES
 
 if TYPE_CHECKING:
     from registry.plugins import Catalogue
-    from registry.query.question import QueryRequest
+    from registry.query.request import QueryRequest
 
 Listing = tuple[list[str], list[dict[str, Any]]]  # columns and rows
 QueryFormat = Literal["table", "tsv", "csv", "md", "json", "jsonl", "parquet"]
@@ -203,7 +203,7 @@ def query(
     are stored.
     """
     from registry.query.process import ask
-    from registry.query.question import Query, QueryRequest
+    from registry.query.request import Query, QueryRequest
 
     text, source = _read_sql(sql, file)
     width, color = inspect_terminal() if output is None else (None, False)

@@ -109,26 +109,26 @@ def _format_flag(name: str) -> str:
 
 
 def _format_scores(request: Request) -> str:
-    from registry.boards.submissions import submission_scores
+    from registry.boards.submissions import load_submission_scores
     from registry.reports.exports import codabench, codalab, evalai
 
     formatter = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[request.form]
     with request.database.reading() as connection:
-        return formatter(submission_scores(connection, request.task, request.options["submission"]))
+        return formatter(load_submission_scores(connection, request.task, request.options["submission"]))
 
 
 def _format_board(request: Request) -> str:
-    from registry.boards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
+    from registry.boards.choose import load_metric_leaderboards, select_leaderboard, select_standing
     from registry.reports.exports import badge, wmt
     from registry.store import catalog
 
     metric, *selection = map(request.options.get, _BOARD)
     with request.database.reading() as connection:
         (row,) = catalog.tasks(connection, request.task)
-        board = chosen_leaderboard(leaderboards_by(connection, row, metric), *selection)
+        board = select_leaderboard(load_metric_leaderboards(connection, row, metric), *selection)
     if request.form == "wmt":
         return wmt(board)
-    return badge(board, chosen_standing(board, request.options["submission"]), row.title or row.slug)
+    return badge(board, select_standing(board, request.options["submission"]), row.title or row.slug)
 
 
 def _format_citation(request: Request) -> str:
@@ -144,14 +144,14 @@ def _format_citation(request: Request) -> str:
 
 
 def _format_croissant(request: Request) -> str:
-    from registry.boards.load import PAGE_PAIRS, declared_leaderboards
+    from registry.boards.load import PAGE_PAIRS, load_leaderboards
     from registry.manifest import stored_manifest
     from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
     with request.database.reading() as connection:
         (row,) = catalog.tasks(connection, request.task)
-        return croissant_tasks(stored_manifest(row.manifest), declared_leaderboards(connection, row, pairs=PAGE_PAIRS))
+        return croissant_tasks(stored_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
 def _write_records(request: Request) -> None:

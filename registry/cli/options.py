@@ -16,7 +16,7 @@ from registry.cli.console import Format, explain, report, report_all
 from registry.cli.progress import make_reporter
 from registry.cli.settings import choose_database_path, load_settings
 from registry.errors import InputError, MismatchError, counted
-from registry.query.question import parameter_value
+from registry.query.request import parameter_value
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.compare import Compared

@@ -52,12 +52,12 @@ def plot(
     This command requires the extra plot: pip install 'evalregistry[plot]'.
     """
     from registry.boards.choose import (
-        best,
-        chosen_leaderboard,
-        leaderboards_by,
-        submission_attributes,
-        with_intervals,
-        with_places,
+        add_resampled_ranks,
+        add_score_intervals,
+        load_metric_leaderboards,
+        load_submission_attributes,
+        select_best,
+        select_leaderboard,
     )
     from registry.store import catalog
 
@@ -68,12 +68,12 @@ def plot(
     with find_private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         ranks: Ranks | None = None if kind == "scores" else "range"  # None: the manifest's ranks
-        boards = leaderboards_by(connection, row, metric, ranks)
-        board = best(chosen_leaderboard(boards, test_set, track, facet), top, _MAX_SYSTEMS)
+        boards = load_metric_leaderboards(connection, row, metric, ranks)
+        board = select_best(select_leaderboard(boards, test_set, track, facet), top, _MAX_SYSTEMS)
         if kind == "ranks":  # slow, hence after the check of the number of systems
-            board = with_places(connection, row, board)
+            board = add_resampled_ranks(connection, row, board)
         if kind == "scores":
-            board = with_intervals(connection, row, board)
-        attributes = submission_attributes(connection, board, by) if kind == "gains" else {}
+            board = add_score_intervals(connection, row, board)
+        attributes = load_submission_attributes(connection, board, by) if kind == "gains" else {}
     draw(board, kind, output, look, (by, attributes))
     report(f"drawn: {output}")

@@ -160,11 +160,11 @@ def _load_contents(connection: Connection, task: str | Sequence[str], items: int
                    moment: Moment | None = None) -> Snapshot:
     """Load the contents of the pages of tasks."""
     from registry.boards.load import PAGE_PAIRS
-    from registry.boards.snapshot import detailed
+    from registry.boards.snapshot import add_details
 
     snapshot = load_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
                            about=f"{task}: ", moment=moment)
-    return detailed(connection, snapshot, items, moment)
+    return add_details(connection, snapshot, items, moment)
 
 
 def publish(

@@ -55,7 +55,7 @@ def board(
     of that moment).
     """
     from registry.boards.load import BOARD_PAIRS
-    from registry.boards.submissions import ladders
+    from registry.boards.submissions import load_ladders
     from registry.reports.boards import ladder_table, wide_boards, wide_table
 
     database = find_private_database(db, at, public=public)
@@ -64,7 +64,7 @@ def board(
             snapshot = load_boards(connection, task, metric, ranks, averages=wide, pairs=BOARD_PAIRS,
                                    moment=database.moment)
         except HiddenError as hidden:
-            if not (visible := ladders(connection, task)):  # the manifest may show some facts of hidden boards
+            if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
             report(f"note: {hidden}")
             print_tables([ladder_table(ladder) for ladder in visible], format_)
@@ -95,7 +95,7 @@ def pairs(
     The pairs of the best systems come first. For all pairs of a large leaderboard, this is faster: `registry query
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
-    from registry.boards.choose import with_pairs
+    from registry.boards.choose import select_pairs
     from registry.reports.boards import macro_pair_table, pair_table
 
     selection = (system, top, neighbours, limit)
@@ -112,7 +112,7 @@ def pairs(
         return
     with database.reading() as connection:
         snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
-    boards = with_pairs(_select_signature(snapshot, database.moment), *selection)
+    boards = select_pairs(_select_signature(snapshot, database.moment), *selection)
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
                          "or write all of them by `registry query` (see `registry pairs --help`)")
@@ -139,7 +139,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
         MismatchError: There are no boards.
     """
     from registry.boards.load import ALL_PAIRS, NOT_COMPARED
-    from registry.boards.snapshot import snapshot as load_snapshot
+    from registry.boards.snapshot import load_snapshot
 
     snapshot = load_snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not snapshot.boards:
