@@ -21,10 +21,10 @@ import numpy as np
 from sqlalchemy import Connection, select, text
 
 from registry.arrays import Flags, Floats
-from registry.boards.choose import leaderboards_by
+from registry.boards.choose import load_metric_leaderboards
 from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
-from registry.boards.snapshot import snapshot
+from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
@@ -251,7 +251,7 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
     """Write the record of each submission, and yield its number of samples."""
     manifest = stored_manifest(row.manifest)
-    (boards,) = snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
+    (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards.boards:
         for standing in board.standings:
@@ -349,7 +349,7 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         (row,) = catalog.tasks(connection, task)
         require_current(connection, row)
         manifest = stored_manifest(row.manifest)
-        boards = [board for board in leaderboards_by(connection, row, metric) if board.facet is None]
+        boards = [board for board in load_metric_leaderboards(connection, row, metric) if board.facet is None]
         benchmark = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
                               connection.execute(_COMPARED, {"task": row.slug}).scalar_one())
         with new_folder(output) as folder:
