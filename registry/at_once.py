@@ -19,14 +19,14 @@ from sqlalchemy import Connection
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, declared_leaderboards
 from registry.boards.planned import planned_sentences
-from registry.evaluation.comparing.compare import Compared, compare, prepared
-from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.comparing.vetting import Vetted
+from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
+from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.comparing.vetting import VettedTask
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.score import Scored, score
+from registry.evaluation.scoring.score import ScoringSummary, score
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
@@ -76,8 +76,8 @@ class BroughtUp(NamedTuple):
     """What was computed of a task, its leaderboards, and sentences about what of the registry is not public."""
 
     task: str
-    scored: Scored
-    compared: Compared
+    scored: ScoringSummary
+    compared: ComparisonSummary
     boards: Boards
     not_public: list[str]
     changed: bool
@@ -148,11 +148,11 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         ingest = bring(session)
         scored = score(ingest, how)
         row = ingest.row
-        request = declared_request(row, execution=how)
-        vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
+        request = build_request(row, execution=how)
+        vetted, planned = prepare(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
 
-        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
+        def compared(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
             session.bound(how.memory)
             done = compare(session.connection, journal, row, request, vetted)
             return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
@@ -196,14 +196,14 @@ def applied_sentences(applied: Applied, shown: Shown = _EVERYTHING) -> Iterator[
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
 
 
-def result_sentences(scored: Scored | None = None, compared: Compared | None = None,
+def result_sentences(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      shown: Shown = _EVERYTHING) -> Iterator[str]:
     """Say what was computed; warnings and notes may name submissions and depend on scores."""
-    if scored is not None and scored.computed:
-        yield f"scores: {scored.computed} computed, {scored.unchanged} there already"
+    if scored is not None and scored.n_computed:
+        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
     if compared is not None and all(shown):
         yield from (f"warning: {warning}" for warning in compared.warnings)
         yield from (f"note: {note}" for note in compared.notes)
-    if compared is not None and compared.made:
-        yield (f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
+    if compared is not None and compared.n_comparisons:
+        yield (f"comparisons: {compared.n_comparisons} made; pairs: {compared.n_tested} tested, {compared.n_reused} "
                "known")

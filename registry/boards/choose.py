@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
 from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, declared_leaderboards, resampled_places
 from registry.errors import MismatchError, UnknownNameError
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.significance.ranks import find_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -127,7 +127,7 @@ def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard
     if any(of.ci_low is not None for of in board.standings):
         return board
     names = _names(board)
-    drawn = resample_score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+    drawn = resample_score_intervals(connection, task_row, build_request(task_row, metrics=(board.metric,)),
                                      board.key.name, set(names))
     standings = []
     for of, name in zip(board.standings, names, strict=True):
@@ -142,7 +142,7 @@ def with_places(connection: Connection, task_row: TaskRow, board: Leaderboard) -
     Raises:
         InputError: The board cannot be resampled.
     """
-    drawn = resample_ranks(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+    drawn = resample_ranks(connection, task_row, build_request(task_row, metrics=(board.metric,)),
                            board.key.name)
     places = {name: resampled_places(drawn[of], board.comparison.confidence)
               for name in _names(board) if (of := f"{board.key.name}: {name}") in drawn}

@@ -231,10 +231,10 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     chosen = ranks or manifest.board.ranks
     drawn, warnings = None, dict[str, list[Message]]()
     if chosen in ("bootstrap", "simultaneous"):
-        from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
+        from registry.evaluation.comparing.settings import build_request  # late: other ranks draw nothing
         from registry.studies.score_distributions import bound_all_ranks, resample_ranks
 
-        request = declared_request(task_row, metrics=None if metric is None else (metric,))
+        request = build_request(task_row, metrics=None if metric is None else (metric,))
         if chosen == "bootstrap":
             drawn = resample_ranks(connection, task_row, request)
         else:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, RowMapping, text
 
 from registry.boards.statements import unfinished
 from registry.errors import InputError
-from registry.evaluation.scorers import Scorer, difference, recorded, scorer
+from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
 from registry.messages import Message
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
@@ -75,7 +75,7 @@ def stale(connection: Connection, task: str | None = None) -> list[Outdated]:
 
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
     """List boards with scores that other code than this program's computed, or that were computed again since."""
-    rescored, runs = rescorings(connection), recorded(connection)
+    rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
         return  # sooner than the views are planned
@@ -105,13 +105,13 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdate
 def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
     """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
     before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
-    return {difference(by, _now(name)) for by in before} - {""}
+    return {describe_difference(by, _now(name)) for by in before} - {""}
 
 
 def _now(name: str) -> Scorer:
     """What computes a metric in this program; of a package that is not there just that."""
     try:
-        return scorer(parse("metric", METRICS, name))
+        return describe_scorer(parse("metric", METRICS, name))
     except InputError:
         if package_of(name) is None:
             raise

@@ -73,7 +73,7 @@ def score(
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
             found += scored.stale
-            say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
+            say(f"{row.slug}: {counted(scored.n_computed, 'score')} computed, {scored.n_unchanged} there already")
         return found
 
     found = computed(database(db, wait), journal, work, dry_run=dry_run)
@@ -119,8 +119,8 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     from registry.at_once import result_sentences
     from registry.boards.load import declared_leaderboards
     from registry.boards.planned import planned_sentences
-    from registry.evaluation.comparing.compare import compare, prepared
-    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.compare import compare, prepare
+    from registry.evaluation.comparing.settings import build_request
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
 
@@ -129,8 +129,8 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     say_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):
-        request = declared_request(row, given, None if metric is None else (metric,), how)
-        vetted, planned = prepared(session.connection, row, request)
+        request = build_request(row, given, None if metric is None else (metric,), how)
+        vetted, planned = prepare(session.connection, row, request)
         say_all(planned_sentences(planned, in_full=how.progress is not None))
         compared = compare(session.connection, job.journal, row, request, vetted)
         say_all(result_sentences(compared=compared))

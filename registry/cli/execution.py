@@ -13,8 +13,8 @@ from registry.cli.progress import reporter
 from registry.errors import counted
 
 if TYPE_CHECKING:
-    from registry.evaluation.comparing.compare import Compared
-    from registry.evaluation.scoring.score import Scored
+    from registry.evaluation.comparing.compare import ComparisonSummary
+    from registry.evaluation.scoring.score import ScoringSummary
     from registry.significance import Execution
 
 Workers = Annotated[int | None, typer.Option("--workers", "-j", envvar="REGISTRY_WORKERS", min=1, help=(
@@ -43,11 +43,12 @@ def execution(workers: int | None, cluster: str | None, memory: str | None, *, q
     return how
 
 
-def say_unused(context: typer.Context, how: Execution, compared: Compared, scored: Scored | None = None) -> None:
+def say_unused(context: typer.Context, how: Execution, compared: ComparisonSummary,
+               scored: ScoringSummary | None = None) -> None:
     """Tell which options of the command line had no effect, where comparisons were made without any draw."""
-    if not compared.made or compared.drawn:
+    if not compared.n_comparisons or compared.is_random:
         return
-    worked = compared.shared or (scored is not None and scored.computed)
+    worked = compared.is_parallel or (scored is not None and scored.n_computed)
     unused = ["resamples", "seed", "resolve", *([] if how.cluster and how.cluster.is_connected else ["cluster"]),
               *([] if worked else ["workers"])]
     sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params

@@ -36,7 +36,7 @@ from registry.competitions.scoring_program import MANIFEST, SETTINGS, Settings
 from registry.errors import InputError
 from registry.evaluation.checking.task_pack import revealed, task_pack, unchecked, with_test_sets
 from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
-from registry.evaluation.scorers import scorer
+from registry.evaluation.scorers import describe_scorer
 from registry.files import new_file
 from registry.manifest import Manifest, TestSet, load_manifest, submit_entry
 from registry.manifest.folder import write_files
@@ -115,7 +115,7 @@ def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
         if isinstance(metric, METEOR):
             raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
                              "the registry's own boards")
-        names |= scorer(metric).keys() - {"revision"}
+        names |= describe_scorer(metric).keys() - {"revision"}
     declared = _read_requirements()
     return [declared.get(name, Requirement(name)) for name in sorted(names)]
 

@@ -25,7 +25,7 @@ from registry.evaluation.checking.task_pack import expected_documents, expected_
 from registry.evaluation.ingest.declared import Declared, declare
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.manifest import load_manifest, submit_entry
 from registry.readers import Document
 
@@ -205,7 +205,7 @@ def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, f
     try:
         bounded = one.bounded(document, items)
         joined = join(items, one.read(bounded), one.reader, one.policies, bounded)
-        scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
+        scores = score_single_run(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
                          line=error.line, item=error.item) from None

@@ -26,7 +26,7 @@ from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
 from registry.boards.snapshot import snapshot
 from registry.errors import InputError
-from registry.evaluation.scoring.label_codes import stored_labels
+from registry.evaluation.scoring.label_codes import load_labels
 from registry.families import FAMILIES
 from registry.files import new_folder, portable
 from registry.importers.every_eval_ever import (
@@ -139,7 +139,7 @@ class Items:
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """The labels that measures by class count, by their numbers."""
-        numbers = stored_labels(self.connection, self.gold_revision_id).numbers
+        numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
     def given(self, scoring_id: int) -> Mapping[tuple[int, int], Told]:

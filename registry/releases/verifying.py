@@ -26,8 +26,8 @@ from registry.boards.snapshot import TaskBoards, snapshot
 from registry.errors import InputError, RegistryError
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.measure import KeptItems, Measured, measure, measure_labels
+from registry.evaluation.scoring.label_codes import load_labels
+from registry.evaluation.scoring.measure import CountedItems, SubmissionScore, score_label_runs, score_runs
 from registry.evaluation.verifying.derived import RESULT_TABLES as OF_RESULTS
 from registry.evaluation.verifying.derived import compare_results, derive_results, of_families
 from registry.evaluation.verifying.faults import Fault, set_aside
@@ -124,8 +124,8 @@ def _of_standings(board: Any, pairs: Columns, standings: Columns) -> Iterator[Fa
             "submission_a", "submission_b", "is_significant", "difference")), strict=True):
         if won:
             wins[(place[a], place[b]) if difference > 0 else (place[b], place[a])] = True
-    request = Request.recorded(board.request)
-    ranked = np.flatnonzero([request.ranks(kind, late=bool(late)) for kind, late in zip(
+    request = Request.from_json(board.request)
+    ranked = np.flatnonzero([request.is_ranked(kind, late=bool(late)) for kind, late in zip(
         standings["kind"], standings["late"], strict=True)])
     ranking = rank(standings["score"][ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.better == "lower")
     derived = {key: np.full(len(place), np.nan) for key in _PLACES}
@@ -182,7 +182,7 @@ def _of_totals(connection: Connection, stored: Any, rows: Sequence[Any]) -> Iter
     per_one = tuple(row.per_one for row in rows[:width])
     runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
     metric = parse("metric", METRICS, stored.metric)
-    yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
+    yield from _differences(connection, stored, score_runs(metric, list(runs), Steps(per_one)))
 
 
 def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
@@ -192,14 +192,14 @@ def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     (found,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
                                         first, n_items)
     is_kept: Flags = np.any(present, axis=1)
-    kept = KeptItems.of(is_kept, first, catalog.item_keys(connection, revision))
+    kept = CountedItems.select(is_kept, first, catalog.item_keys(connection, revision))
     runs: list[Floats] = [found[is_kept, n] for n in range(found.shape[1])]
     if isinstance(metric, ConfusionMetric):
-        labels = stored_labels(connection, revision)
-        measured, contents = measure_labels(metric, labels, runs), [labels.coded(of_run) for of_run in runs]
+        labels = load_labels(connection, revision)
+        measured, contents = score_label_runs(metric, labels, runs), [labels.decode(of_run) for of_run in runs]
     else:
-        measured, contents = measure(metric, runs), runs
-    if (digest := kept.digest_of(contents)) != stored.digest:
+        measured, contents = score_runs(metric, runs), runs
+    if (digest := kept.digest_statistics(contents)) != stored.digest:
         yield Fault("altered", "statistics", stored.name, f"they give the digest {digest}, not {stored.digest}")
     if len(kept.ids) != stored.n_items:
         yield Fault("altered", "score", stored.name, f"n_items is {stored.n_items}, and {len(kept.ids)} items count")
@@ -208,14 +208,14 @@ def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     yield from _differences(connection, stored, measured)
 
 
-def _differences(connection: Connection, stored: Any, measured: Measured) -> Iterator[Fault]:
+def _differences(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
     """Hold a score and those of its runs against what they are when they are made again."""
     of_runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
     if not _same([stored.value], [measured.value]):
         yield Fault("altered", "score", stored.name, f"is {stored.value}, and {measured.value} when derived again")
-    if len(of_runs) != len(measured.of_runs) or not _same(of_runs, measured.of_runs):
+    if len(of_runs) != len(measured.run_values) or not _same(of_runs, measured.run_values):
         yield Fault("altered", "score", stored.name, "the scores of its runs are others when derived again")
 
 

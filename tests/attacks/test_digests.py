@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from sqlalchemy import select
 
-from registry.evaluation.comparing.board_keys import board_keys
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.board_keys import load_board_keys
+from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.ingest.gold import gold_digest
 from registry.identity import digest_json, short
 from registry.items import Item
@@ -61,12 +61,12 @@ def guess_digests(names):
     """The digests of the board without a salt, for each order in which the teams may have the three scores."""
     with Database(DB).reading() as connection:
         (task,) = catalog.tasks(connection)
-        request = declared_request(task)
-        (key,) = board_keys(connection, replace(task, salt=None), request)
+        request = build_request(task)
+        (key,) = load_board_keys(connection, replace(task, salt=None), request)
         for order in permutations(names):
             members = [replace_name(member, team) for member, team in zip(key.members, order, strict=True)]
             guess = replace(key, members=members)
-            yield order, {guess.digest(request), short(guess.digest(request, drawn=False))}
+            yield order, {guess.digest(request), short(guess.digest(request, is_random=False))}
 
 
 def replace_name(member, team):

@@ -27,7 +27,7 @@ from registry.errors import InputError, one_line
 from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.items import by_key
 from registry.manifest import load_manifest
 from registry.quick.make import make
@@ -53,7 +53,7 @@ def guessed(paths, asked, folder):
             items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
             for document in one.documents:
                 joined = join(items, one.read(document), one.reader, one.policies, document)
-                of = scores_of_submission(items, joined, one.policies.missing, task.metrics)
+                of = score_single_run(items, joined, one.policies.missing, task.metrics)
                 if any(math.isinf(score) for score in of.values()):
                     raise Failure(f"a score is infinite: {of}")
                 scores[one.test_set.name, one.system, document.path] = of

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.identity import digest, short
 from registry.items import by_key
 from registry.manifest import load_manifest
@@ -68,7 +68,7 @@ def _numbers(metric, items, answers):
     try:
         metric.check_gold(items)
         statistics = metric.corpus_statistics(items, answers)
-        score = scores_of_submission(items, answers, MissingPolicy.WORST, {"": metric})[""]
+        score = score_single_run(items, answers, MissingPolicy.WORST, {"": metric})[""]
     except (InputError, TypeError):  # as scores without a gold, of which there are no errors
         return None
     return [float(f"{value:.12g}") for value in [*np.asarray(statistics, dtype=float).ravel().tolist(), score]]

@@ -104,7 +104,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
         return checked
     # a competition's platform, where submissions are checked, may have no database
     from registry.evaluation.comparing.plan import plan
-    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.settings import build_request
     from registry.evaluation.comparing.vetting import vet
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
@@ -131,7 +131,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
                     isinstance(problem.error, ManifestError) for problem in checked.problems):
                 score(ingest, execution)
             if not checked.exit_code:
-                request = declared_request(ingest.row, execution=execution)
+                request = build_request(ingest.row, execution=execution)
                 vetted = vet(session.connection, ingest.row, request)
                 checked.warnings += map(str, vetted.warnings)
                 for refusal in vetted.refusals:

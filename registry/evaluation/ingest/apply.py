@@ -17,7 +17,7 @@ from registry.evaluation.ingest.problems import read_submission
 from registry.evaluation.ingest.remarks import find_gold_warnings
 from registry.evaluation.ingest.similar_names import SimilarNames, similar_names
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
-from registry.evaluation.resolve import ResolvedTask, unit_of
+from registry.evaluation.resolve import ResolvedTask, choose_unit
 from registry.evaluation.submissions.life import check_limits, follow_deadlines, lateness
 from registry.evaluation.submissions.purge import purged_as
 from registry.identity import digest
@@ -225,7 +225,7 @@ def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
     """Refuse a test of single items or responses if a test set declares clusters and no unit is written out."""
     for test_set in task.manifest.test_set:
         try:
-            unit_of(task.manifest.significance, test_set.name, test_set.cluster)
+            choose_unit(task.manifest.significance, test_set.name, test_set.cluster)
         except InputError as error:
             refuse(at_keys([("significance.test", error)], task.root.manifest))
 

@@ -15,14 +15,14 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.compare import Compared, compare_boards
+from registry.evaluation.comparing.compare import ComparisonSummary, compare_boards
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import tested_board
+from registry.evaluation.comparing.vetting import load_tested_board
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import Policies, fit_file
 from registry.evaluation.ingest.submissions import add_files
-from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.evaluation.scoring.score import Pending, Wanted, digest_by, score_wanted
+from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
+from registry.evaluation.scoring.score import InsertQueue, ScoringJob, digest_with_scorer, run_jobs
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
 from registry.identity import SALTED, canonical_json
 from registry.metrics import METRICS, Metric
@@ -53,7 +53,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
         scorings: Of the task.
         execution: Who computes.
     """
-    pending, names = Pending(ingest.connection), _names(ingest.connection)
+    pending, names = InsertQueue(ingest.connection), _names(ingest.connection)
     of_revision = attrgetter("gold_revision_id")
     stored = dict(map(tuple, ingest.connection.exec_driver_sql("SELECT scoring_id, n_missing FROM scoring")))
     for revision, group in groupby(sorted(scorings, key=of_revision), key=of_revision):
@@ -74,10 +74,10 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
                 yield Fault("altered", "submission", name,
                               f"{n_missing} missing answers are stored, and {n_missing_again} found again")
             if metrics := _scored_by(ingest.connection, scoring.scoring_id):
-                wanted.append(Wanted(name, scoring, metrics))
+                wanted.append(ScoringJob(name, scoring, metrics))
         ingest.write()
         if wanted:
-            score_wanted(ingest, wanted, execution, pending)
+            run_jobs(ingest, wanted, execution, pending)
     pending.flush()
 
 
@@ -140,20 +140,20 @@ def _of_other_code(connection: Connection, metrics: Mapping[int, str]) -> dict[t
 
     Where other code had made another score of the same statistics before, what was derived gets the digest of both.
     """
-    runs, found = recorded(connection), {}
+    runs, found = load_scorers(connection), {}
     now: dict[int, Scorer] = {}
     for metric_id, name in metrics.items():
         with suppress(RegistryError):  # a name that was altered is told elsewhere
-            now[metric_id] = scorer(parse("metric", METRICS, name))
+            now[metric_id] = describe_scorer(parse("metric", METRICS, name))
     for row in connection.exec_driver_sql("""
             SELECT scoring_id, metric_id, stored_score.digest, score.digest AS plain, stored_score.run_id
             FROM stored_score JOIN score USING (scoring_id, metric_id)""").all():
         by = runs.get(row.run_id, {}).get(metrics[row.metric_id])
-        if by is not None and row.metric_id in now and (why := difference(by, now[row.metric_id])):
+        if by is not None and row.metric_id in now and (why := describe_difference(by, now[row.metric_id])):
             found[row.scoring_id, row.metric_id] = f"{metrics[row.metric_id]}: {why}"
         name = metrics[row.metric_id]
         if row.digest != row.plain and row.digest in (
-                digest_by(row.plain, of[name]) for of in runs.values() if name in of):
+                digest_with_scorer(row.plain, of[name]) for of in runs.values() if name in of):
             connection.exec_driver_sql("UPDATE score SET digest = ? WHERE scoring_id = ? AND metric_id = ?",
                                        (row.digest, row.scoring_id, row.metric_id))
     return found
@@ -215,9 +215,9 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
             made = compare_boards(connection, journal, boards, [
-                Request.recorded(row["request"], execution) for row in rows])
+                Request.from_json(row["request"], execution) for row in rows])
             for row, comparing in zip(rows, made, strict=True):
-                comparing.keep(row["digest"], row["sequence"], Compared())
+                comparing.store(row["digest"], row["sequence"], ComparisonSummary())
         except Exception as error:
             yield Fault("damaged", "comparison", rows[0]["id"],
                         f"cannot be made again: {type(error).__name__}: {error}")
@@ -259,7 +259,7 @@ def _family(request: str) -> str:
 def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execution,
                superseded: Mapping[str, str]) -> Board | Fault | None:
     """The board of a comparison, or what is wrong with it; None where it rests on what is no more, as it should."""
-    request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
+    request, key = Request.from_json(row["request"], execution), _key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
         return Fault("stale", "comparison", row["id"], "it rests on scores that this program's code does not give")
     is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # releases have no salt
@@ -272,9 +272,10 @@ def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execu
                                                             "since, and is not as it was then")
         return None
     alone = replace(key, family=None)
-    if is_known and key.family is not None and alone.digest(request, drawn=False) not in key.family.digests:
+    if is_known and key.family is not None and alone.digest(request, is_random=False) not in key.family.digests:
         return Fault("altered", "comparison", row["id"], "it is not of the family that it names")
-    return tested_board(connection, key, request) or Fault("altered", "comparison", row["id"], "no item is left of it")
+    return load_tested_board(connection, key, request) or Fault(
+        "altered", "comparison", row["id"], "no item is left of it")
 
 
 def _is_stale(connection: Connection, comparison_id: int) -> bool:

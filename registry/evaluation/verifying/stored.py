@@ -16,7 +16,7 @@ from registry.errors import clipped, counted
 from registry.evaluation.ingest.context import Ingest, kept_gold
 from registry.evaluation.ingest.fit import content_digest
 from registry.evaluation.ingest.gold import gold_digest
-from registry.evaluation.scoring.score import ACTION, Rung, rungs, shown_after
+from registry.evaluation.scoring.score import LADDER_ACTION, Rung, choose_shown_score, load_rungs
 from registry.evaluation.submissions.purge import tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
@@ -242,9 +242,9 @@ def _logged_hiding(connection: Connection,
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
     """Climb every Ladder again; scores that were computed anew since, or were purged, are taken as shown."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
-    blank = [of.event_id for of in entries(connection, ACTION) if not of.details]
+    blank = [of.event_id for of in entries(connection, LADDER_ACTION) if not of.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
-    for rung in rungs(connection):
+    for rung in load_rungs(connection):
         earlier, last[rung.key] = last.get(rung.key), rung
         is_known = not any((0 if earlier is None else earlier.entry) < entry < rung.entry for entry in blank)
         shown = math.nan if earlier is None else earlier.shown
@@ -261,7 +261,8 @@ def _same(one: float, other: float) -> bool:
 
 def _follows(rung: Rung, score: float | None) -> bool:
     lower = parse("metric", METRICS, rung.key[2]).better == "lower"
-    shown = shown_after(math.nan if score is None else score, rung.before, rung.details["step"], lower_is_better=lower)
+    shown = choose_shown_score(
+        math.nan if score is None else score, rung.before, rung.details["step"], lower_is_better=lower)
     return _same(rung.shown, shown) and rung.details["raised"] == (not _same(shown, rung.before))
 
 

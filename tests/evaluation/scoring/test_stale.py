@@ -93,5 +93,5 @@ def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
     task.version = "2"
     registry("apply", task.write())
     found = stale(registry)
-    assert {row["why"] for row in found} == {"the gold was revised since revision 1, which it was scored by"}
+    assert {row["why"] for row in found} == {"last scored by gold revision 1"}
     assert (found[0]["submission"], found[0]["before"], found[0]["after"]) == ("a/a@1", 5 / 6, 1.0)

@@ -31,8 +31,8 @@ def varied(task):
 @pytest.fixture
 def in_processes(monkeypatch):
     """Every submission is large enough for a process of its own, as those are whose answers are no columns."""
-    monkeypatch.setattr(computing, "ENOUGH", 0)
-    monkeypatch.setattr(computing, "_in_columns", lambda *_: False)
+    monkeypatch.setattr(computing, "MIN_SHARED_BYTES", 0)
+    monkeypatch.setattr(computing, "_reads_columns", lambda *_: False)
 
 
 def test_processes_give_the_same_statistics(varied, registry, request):
@@ -51,7 +51,7 @@ def test_small_work_starts_no_process(task, registry, monkeypatch):
 
 
 def test_answers_in_columns_are_computed_here(task, registry, monkeypatch):
-    monkeypatch.setattr(computing, "ENOUGH", 0)
+    monkeypatch.setattr(computing, "MIN_SHARED_BYTES", 0)
     monkeypatch.setattr(execution, "_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 

@@ -8,7 +8,7 @@ import pytest
 from registry.boards.load import declared_leaderboards
 from registry.errors import ManifestError
 from registry.evaluation.comparing.compare import compare
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.scoring.score import score
@@ -32,7 +32,7 @@ def compared():
     with Database("registry.duckdb").writing() as connection:
         (row,) = catalog.tasks(connection)
         score(Ingest(connection, journal, resolve_stored(row.manifest, row.slug)), Execution(workers=1))
-        compare(connection, journal, row, declared_request(row))
+        compare(connection, journal, row, build_request(row))
         journal.close(connection)
         (shown,) = declared_leaderboards(connection, row)
     return {of.submission: of for of in shown.standings}
