@@ -92,7 +92,7 @@ class Archive:
 
 
 class Loaded(NamedTuple):
-    """Data and stored parts of a study; `case` is None if there is nothing to study."""
+    """Data and stored parts of a study; without data to study, `case` is None."""
 
     parts: Parts
     case: Any
@@ -184,9 +184,9 @@ def plan_studies(connection: Connection, study: Study, choice: Choice, settings:
 
 def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[str, Any] | None = None,
               execution: Execution | None = None) -> list[StudyResult]:
-    """Return the results of a study for all selected subjects, and compute those that are not stored.
+    """Return the results of a study for all selected subjects, and compute missing results.
 
-    The arguments are those of `plan_studies`.
+    `plan_studies` documents the arguments.
 
     Raises:
         UnknownNameError: A selected task, metric, test set, track or facet does not exist.

@@ -343,8 +343,7 @@ class BoardStudy(Study):
 class BoardSubject:
     """The boards of one study.
 
-    `attributes` has the attributes of every submission by its full name: team, kind, and those that the manifest
-    declares.
+    `attributes` has the attributes of every submission by its full name: team, kind, and attributes from the manifest.
     """
 
     study: BoardStudy
