@@ -76,7 +76,7 @@ def test_a_pack_is_for_checking_only(registry, tmp_path):
     for command in ("run", "apply", "task-pack"):
         extra = ("-o", "again") if command == "task-pack" else ()
         told = registry(command, "pack/task.toml", *extra, exit_code=3).stderr
-        assert "test_set[0]: there is no gold, only a list of items" in told
+        assert "test_set[0]: a task pack has a list of items and no gold" in told
 
 
 @pytest.mark.parametrize(("line", "says"), [
