@@ -22,7 +22,7 @@ from registry.boards.planned import planned_sentences
 from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
 from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.comparing.vetting import VettedTask
-from registry.evaluation.ingest.apply import Applied, apply
+from registry.evaluation.ingest.apply import IngestSummary, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
@@ -130,7 +130,7 @@ def _place(keep: Kept | None) -> Iterator[Kept]:
 
 
 def applying(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             progress: Progress | None) -> tuple[Ingest, Applied]:
+             progress: Progress | None) -> tuple[Ingest, IngestSummary]:
     """Bring in what a manifest declares, of which `content` are the bytes."""
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
@@ -178,11 +178,12 @@ def _tell(tell: Tell, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def applied_sentences(applied: Applied, shown: Shown = _EVERYTHING) -> Iterator[str]:
+def applied_sentences(applied: IngestSummary, shown: Shown = _EVERYTHING) -> Iterator[str]:
     """Say what was brought in; warnings and notes name submissions and their files."""
     if shown.names:
         remarks = [remark for remark in applied.remarks if shown.scores or remark.category not in OF_SCORES]
-        for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
+        for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
+                        *warnings_about(applied.similar)):
             yield f"warning: {warning}"
         for note in applied.notes:
             yield f"note: {note}"

@@ -24,8 +24,8 @@ from registry.errors import InputError, ManifestError, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from registry.evaluation.checking.check import Checked
-    from registry.evaluation.ingest.declared import Declared
+    from registry.evaluation.checking.check import CheckResult
+    from registry.evaluation.ingest.declared import DeclaredSubmission
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
 
@@ -82,36 +82,37 @@ def task_pack(
     It is a manifest with a list of the items to answer. Nothing in it depends on the answers but labels and types that
     the manifest itself names, of which it warns.
     """
-    from registry.evaluation.checking.task_pack import revealed, unchecked, write_pack
-    from registry.evaluation.checking.task_pack import task_pack as pack
+    from registry.evaluation.checking.task_pack import describe_revealed, describe_unchecked, write_pack
+    from registry.evaluation.checking.task_pack import make_task_pack as pack
 
     task, _ = resolved(manifest, root)
     new = write_pack(pack(task), output)
-    say_all(revealed(task), "warning")
-    say_all(unchecked(task), "note")
+    say_all(describe_revealed(task), "warning")
+    say_all(describe_unchecked(task), "note")
     for path in new:
         say(f"{path}: written")
     say(f"next: `registry check FILE --task {output / 'task.toml'}`" if new else "nothing changed")
 
 
-def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, options: list[str]) -> Iterator[Declared]:
+def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None,
+                 options: list[str]) -> Iterator[DeclaredSubmission]:
     """What the files are: as a `[[submit]]` of the manifest declares them, else as the command line does."""
-    from registry.evaluation.ingest.declared import declare, expanded
+    from registry.evaluation.ingest.declared import build_submission, match_files
     from registry.manifest import submit_entry
     from registry.readers import Document
 
     known = {} if test_set or options else {path.resolve(): (entry, captured, key)
-                                            for key, entry, path, captured in expanded(task)}
+                                            for key, entry, path, captured in match_files(task)}
     for file in files:
         document = Document.load(file)
         given = submit_entry(file=str(file), system="submission", test_set=test_set,
                              options=named_values(options, "--option"))
         entry, captured, key = known.get(file.resolve(), (given, dict[str, str](), ""))
-        yield declare(task, entry, [document], captured, key)
+        yield build_submission(task, entry, [document], captured, key)
 
 
 def _checked_submissions(manifest: Path, root: Path | None, given: tuple[list[Path], str | None, list[str]],
-                         limit: int | None) -> Checked:
+                         limit: int | None) -> CheckResult:
     """Check files against a task."""
     from registry.evaluation.checking.check import check
 
@@ -119,9 +120,9 @@ def _checked_submissions(manifest: Path, root: Path | None, given: tuple[list[Pa
     return check(task, list(_submissions(task, *given)), limit=limit)
 
 
-def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
+def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> CheckResult:
     """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
-    from registry.evaluation.checking.check import Checked, check_task
+    from registry.evaluation.checking.check import CheckResult, check_task
 
     try:
         task, content = resolved(manifest, root)
@@ -129,7 +130,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         if manifest.suffix != ".toml":
             raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
                              path=manifest) from None
-        checked = Checked()
+        checked = CheckResult()
         checked.refuse(error)
         return checked
     from registry.evaluation.ingest.similar_names import warnings_about
@@ -140,7 +141,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
     return checked
 
 
-def _show_problems(checked: Checked, format_: Format | None) -> None:
+def _show_problems(checked: CheckResult, format_: Format | None) -> None:
     """Tell what may be wrong and what is: in words, or in a format that is asked for."""
     say_all(checked.warnings, "warning")
     if format_ is None:
@@ -154,7 +155,7 @@ def _show_problems(checked: Checked, format_: Format | None) -> None:
         say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
 
 
-def _say_problems(checked: Checked) -> None:
+def _say_problems(checked: CheckResult) -> None:
     """Tell likely causes first, each once, then how many problems a file has of each category, then examples."""
     causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():

@@ -54,7 +54,7 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
     """Take the submissions that a platform's organisers download over into the task that they are of."""
     from registry.at_once import applied_sentences
     from registry.competitions.download import Codabench
-    from registry.evaluation.ingest.apply import bring
+    from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.provenance import recorded_name
@@ -73,7 +73,7 @@ def _submissions(path: Path, task: str | None, option: list[str], target: Databa
         for name, digest in download.sources.items():
             journal.read(name, digest)
         ingest = Ingest(session.connection, journal, known, progress=reporter(quiet=quiet))
-        applied = bring(ingest, download.submissions)
+        applied = import_submissions(ingest, download.submissions)
     say_all(download.notes, "note")
     say_all(applied_sentences(applied))
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

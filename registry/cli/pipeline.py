@@ -13,7 +13,7 @@ from registry.errors import ManifestError
 if TYPE_CHECKING:
     from registry.at_once import BroughtUp
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import Declared
+    from registry.evaluation.ingest.declared import DeclaredSubmission
     from registry.evaluation.resolve import ResolvedTask
     from registry.manifest.spec import Submit
     from registry.parallel.execution import Progress
@@ -69,20 +69,20 @@ class Submitting:
     documents: Sequence[Document]
     journal: Journal
     progress: Progress | None
-    one: Declared = field(init=False)
+    one: DeclaredSubmission = field(init=False)
 
     def bring(self, session: Session) -> Ingest:
         """Bring it in, and tell what was found."""
         from registry.at_once import applied_sentences
         from registry.evaluation.ingest.apply import submit
         from registry.evaluation.ingest.context import Ingest
-        from registry.evaluation.ingest.declared import declare
+        from registry.evaluation.ingest.declared import build_submission
         from registry.evaluation.resolve import resolve_stored
         from registry.store import catalog
 
         (row,) = catalog.tasks(session.connection, self.task)
         known = resolve_stored(row.manifest, self.task)
-        self.one = declare(known, self.entry, self.documents, {}, "")
+        self.one = build_submission(known, self.entry, self.documents, {}, "")
         ingest = Ingest(session.connection, self.journal, known, progress=self.progress)
         say_all(applied_sentences(submit(ingest, self.one)))
         return ingest

@@ -15,7 +15,7 @@ from registry.errors import InputError
 
 if TYPE_CHECKING:
 
-    from registry.evaluation.submissions.purge import Purged
+    from registry.evaluation.submissions.purge import PurgeSummary
     from registry.store.database import Database
 
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
@@ -80,7 +80,7 @@ def purge(
     Its places on past boards stay, under a name such as purged-1. The file is written anew without what goes, and takes
     the old one's place when it is complete. Backups and files that were exported are not touched.
     """
-    from registry.evaluation.submissions.purge import new_name, team_to_purge
+    from registry.evaluation.submissions.purge import choose_tombstone_name, find_team
     from registry.evaluation.submissions.purge import purge as purge_team
     from registry.manifest.fields import check_line
     from registry.store.log import Journal
@@ -88,27 +88,27 @@ def purge(
 
     target, why = database(db, wait), taken(check_line, reason, "--reason")
     with target.reading() as connection:
-        row, _ = team_to_purge(connection, task, team)
-        name = new_name(connection, row.task_id)
+        row, _ = find_team(connection, task, team)
+        name = choose_tombstone_name(connection, row.task_id)
 
     journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run, compact=True) as session:
-        meant = team_to_purge(session.connection, task, team)
+        meant = find_team(session.connection, task, team)
         done = purge_team(session.connection, journal, *meant, name, why)
     _say_purged(done, target.path, dry_run=dry_run)
 
 
-def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
+def _say_purged(purged: PurgeSummary, path: Path, *, dry_run: bool) -> None:
     """Tell what a purge took away, what changes, and what is left to do by hand."""
     from registry.errors import counted
 
     rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
     say(f"the team is {purged.name} from now on; rows that are gone or emptied: {rows}")
-    say(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; heads that "
+    say(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; heads that "
         "were published still hold")
     for board in purged.boards:
         say(f"note: {board}: shows {purged.name} until it is compared again")
-    for place in purged.left:
+    for place in purged.remaining:
         say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
     others = path.resolve().parent.glob("*.duckdb")
     older = sorted(other.name for other in others if not other.samefile(path))
@@ -123,7 +123,7 @@ def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
 def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], target: Database, actor: str | None,
            *, dry_run: bool) -> None:
     from registry.evaluation.submissions.life import amend as amend_all
-    from registry.evaluation.submissions.life import chosen
+    from registry.evaluation.submissions.life import select_submissions
     from registry.manifest.fields import check_line
     from registry.store.log import Journal
     from registry.store.session import writing
@@ -131,7 +131,7 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     why = taken(check_line, reason, "--reason")
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:
-        meant = chosen(session.connection, submission)
+        meant = select_submissions(session.connection, submission)
         done = amend_all(session.connection, journal, meant, why, declared)
     told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in declared.items())

@@ -123,13 +123,13 @@ def submit(
     It is read under the rules of the task, which is there: what comes after the deadline is late, and what is beyond
     the limits of a team is refused.
     """
-    from registry.evaluation.ingest.declared import natural
+    from registry.evaluation.ingest.declared import natural_key
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store.log import Journal
     from registry.store.session import writing
 
-    paths = sorted(map(str, file), key=natural)
+    paths = sorted(map(str, file), key=natural_key)
     documents = [Document.load(path) for path in paths]
     entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **declared_facts(attribute, "participant"),

@@ -132,14 +132,14 @@ def show_(
     """
     import json
 
-    from registry.evaluation.submissions.life import run_metadata
+    from registry.evaluation.submissions.life import load_run_metadata
     from registry.store import history
 
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")
     with private_database(db, public=public).reading() as connection:
         found = history.head(connection) if name is None else history.history(connection, name)
-        if name is not None and (said := run_metadata(connection, name)):
+        if name is not None and (said := load_run_metadata(connection, name)):
             found.append(history.Section("ir_metadata", said))
     if format_ == "json":
         write(json.dumps([{section.title: section.rows} for section in found], indent=2, default=str) + "\n")

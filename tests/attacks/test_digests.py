@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from registry.evaluation.comparing.board_keys import load_board_keys
 from registry.evaluation.comparing.settings import build_request
-from registry.evaluation.ingest.gold import gold_digest
+from registry.evaluation.ingest.gold import digest_gold
 from registry.identity import digest_json, short
 from registry.items import Item
 from registry.query.question import Query
@@ -141,7 +141,7 @@ def guess_gold(answers, text):
     flip = {"yes": "no", "no": "yes"}
     for places in combinations(answers, 2):
         guess = {key: flip[label] if key in places else label for key, label in answers.items()}
-        if short(gold_digest(reader, [Item(key, label) for key, label in guess.items()])) in text:
+        if short(digest_gold(reader, [Item(key, label) for key, label in guess.items()])) in text:
             yield guess
 
 

@@ -57,7 +57,8 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ("seed = 1", 'test = "fisher"', ["significance: metric 'acc': fisher compares the precision", "take mcnemar"]),
     ("seed = 1", 'test = "bootstrap"\nstrata = "genre"',
      ["gold.tsv:1: item 'i0': has no attribute 'genre', which the manifest's significance.strata names", "document"]),
-    ("seed = 1", 'runs = "random"', ["significance.runs: 'random' needs two runs", "a/a@1 and 2 more have one only"]),
+    ("seed = 1", 'runs = "random"',
+     ["significance.runs: 'random' needs at least two runs", "a/a@1 and 2 more have only one"]),
     ("seed = 1", 'test = "cochran"', ["significance: 'cochran' tests all systems together: name it in overall"]),
     ("seed = 1", 'correction = "holms"', ["significance: unknown correction 'holms'; did you mean 'holm'"]),
     ('gold = "gold.tsv"', 'gold = "silver.tsv"', ["test_set[0].gold: no such file", "silver.tsv"]),
@@ -65,7 +66,7 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ('gold = "gold.tsv"', 'gold = "/etc/passwd"', ["leads out of"]),
     ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
     ('{system}', '{sistem}', ["submit[0].file: {sistem} captures nothing known; did you mean 'system'"]),
-    ('"systems/{system}.tsv"', '"systems/a.tsv"', ["submit[0]: 'systems/a.tsv' says no system"]),
+    ('"systems/{system}.tsv"', '"systems/a.tsv"', ["submit[0]: 'systems/a.tsv' names no system"]),
     ('"systems/{system}.tsv"', '"systems/none.tsv"\nsystem = "none"', ["submit[0].file: no such file"]),
 ])
 def test_a_bad_manifest_is_refused(applied, old, new, says):

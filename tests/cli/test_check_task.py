@@ -54,8 +54,8 @@ def test_several_runs_of_a_correlation_are_refused_before_anything_is_scored(tmp
     manifest.write_text('manifest = 1\n[task]\nid = "t"\n[[test_set]]\nname = "test"\ngold = "gold.tsv"\n'
                         'format = "scores"\noptions = { gold = "gold" }\n[[metric]]\nname = "Pearson"\n'
                         '[[submit]]\nfile = "{system}.{run}.tsv"\n')
-    refused(manifest, tmp_path, "metric[0]: Pearson is no average over runs, and x/x@1 has 2")
-    assert "no average over runs" in registry("apply", manifest, exit_code=3).stderr
+    refused(manifest, tmp_path, "metric[0]: Pearson is not an average over runs, and x/x@1 has 2")
+    assert "not an average over runs" in registry("apply", manifest, exit_code=3).stderr
 
 
 @pytest.fixture

@@ -48,13 +48,13 @@ def test_a_pack_that_tells_labels_is_warned_of(registry, task):
     manifest = task.write()
     manifest.write_text(manifest.read_text().replace('name = "Accuracy"', 'name = "Accuracy"\nprimary = true'))
     told = registry("task-pack", manifest, "-o", "telling").stderr
-    assert "warning: the pack tells the labels yes, no, which test set 'test' names\n" in told
-    assert "warning: the pack tells the label no, which metric 'f1' names\n" in told
+    assert "warning: the pack reveals the labels yes, no named by test set 'test'\n" in told
+    assert "warning: the pack reveals the label no named by metric 'f1'\n" in told
 
 
 def test_a_pack_without_labels_says_what_it_cannot_tell(registry, task):
     """Of letter case, for instance: the gold's labels are not in it."""
-    note = "note: test set 'test': this pack tells nobody of labels that the gold does not have"
+    note = "note: test set 'test': this pack cannot find labels that the gold does not have"
     task.documents = {}
     assert note in registry("task-pack", task.write(), "-o", "pack").stderr
     task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
@@ -66,7 +66,7 @@ def test_an_existing_file_is_not_overwritten(registry, tmp_path):
     assert "written" in registry(*pack).stderr
     assert "nothing changed" in registry(*pack).stderr
     (tmp_path / "pack" / "task.toml").write_text("mine")
-    assert "task.toml: is there with other content" in registry(*pack, exit_code=3).stderr
+    assert "task.toml: exists with other content" in registry(*pack, exit_code=3).stderr
     assert (tmp_path / "pack" / "task.toml").read_text() == "mine"
 
 

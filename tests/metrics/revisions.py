@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from registry.errors import InputError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import score_single_run
@@ -55,11 +55,11 @@ def measured():
 
 def _samples(manifest):
     task = resolve(load_manifest(manifest)[0], manifest, manifest.parent)
-    for one in list(declared(task))[:2]:
+    for one in list(expand_submissions(task))[:2]:
         reader = task.readers[one.test_set.name]
         items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
         policies = replace(one.policies, metrics=())  # of which some have no worst value
-        joined = join(items, one.read(one.documents[0]), one.reader, policies, one.documents[0])
+        joined = join(items, one.read_answers(one.documents[0]), one.reader, policies, one.documents[0])
         yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))
 
 

@@ -13,7 +13,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.ingest.gold import split_cluster
+from registry.evaluation.ingest.gold import find_split_cluster
 from registry.evaluation.matrices import Counts, Steps, build_matrix, compute_scores
 from registry.evaluation.scoring.label_codes import load_labels
 from registry.evaluation.scoring.measure import LabelNumbers, average_runs, order_by_content
@@ -218,7 +218,7 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
         units = _number_values(connection, key, key.test_set.cluster_attribute, item_ids)
     if settings.strata is not None:
         strata = _number_values(connection, key, settings.strata, item_ids)
-        if units is not None and split_cluster(units.tolist(), strata.tolist()) is not None:
+        if units is not None and find_split_cluster(units.tolist(), strata.tolist()) is not None:
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
                              f"several {settings.strata!r}: strata must keep clusters whole")
     return units, strata

@@ -88,8 +88,8 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
         summary.n_computed += run_jobs(ingest, jobs, execution, queue)
     queue.flush()
     if summary.n_computed:
-        ingest.event("score", ingest.slug, computed=summary.n_computed,
-                     scorers={row.name: describe_scorer(metric) for row, metric in metrics.items()})
+        ingest.log_event("score", ingest.slug, computed=summary.n_computed,
+                         scorers={row.name: describe_scorer(metric) for row, metric in metrics.items()})
     replacement.log_changes(ingest)
     values = catalog.score_values(connection, stale_keys)
     _climb_ladders(ingest)
@@ -217,7 +217,7 @@ class _SentJob:
 
 
 def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
-    reader, documents = ingest.parsed.submitted(job.scoring.submission_id)
+    reader, documents = ingest.parsed.load_submitted(job.scoring.submission_id)
     # `made` caches parsed content, which is expensive to send.
     return _SentJob(repr(reader), tuple(replace(document, made={}) for document in documents),
                     MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))
@@ -232,14 +232,14 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
     """
     items = ingest.items(jobs[0].scoring.gold_revision_id)
     submissions = [job.scoring.submission_id for job in jobs]
-    ingest.parsed.look_up(submissions)
+    ingest.parsed.prefetch(submissions)
     can_share = execution.cluster is not None or (execution.processes and min(execution.threads, len(jobs)) > 1)
     if can_share and not _reads_columns(ingest, jobs[0]):
         sizes = sources.sizes_of_submissions(ingest.connection, submissions)
         if sum(sizes[job.scoring.submission_id] * len(job.metrics) for job in jobs) >= MIN_SHARED_BYTES:
             sent = (_make_sent_job(ingest, job) for job in jobs)
             return execution.map(partial(_work, items), sent, STAGE, of=len(jobs), interpreted=True)
-    results = (compute_statistics(items, ingest.parsed.answers(job.scoring), MissingPolicy(job.scoring.missing),
+    results = (compute_statistics(items, ingest.parsed.load_joined(job.scoring), MissingPolicy(job.scoring.missing),
                                   job.metrics.values())
                for job in jobs)
     return with_progress(results, len(jobs), STAGE, execution.progress)
@@ -307,8 +307,8 @@ class ScoreReplacement:
                     changed.append([*key, before, after])
         if changed:
             superseded = comparisons.resting_on(self._connection, [(row[0], row[1]) for row in changed])
-            ingest.event("rescore", ingest.slug, scores=changed, otherwise=with_scorer,
-                         results={digest: self._results[digest] for digest in sorted(superseded)})
+            ingest.log_event("rescore", ingest.slug, scores=changed, otherwise=with_scorer,
+                             results={digest: self._results[digest] for digest in sorted(superseded)})
 
 
 def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
@@ -381,10 +381,11 @@ def _climb_ladders(ingest: Ingest) -> None:
             before = shown_scores.get(key, math.nan)
             shown = choose_shown_score(score, before, board.step, lower_is_better=metric.better == "lower")
             shown_scores[key] = shown
-            ingest.event(LADDER_ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
-                         submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
-                         before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,
-                         raised=not math.isnan(shown) and shown != before)
+            ingest.log_event(
+                LADDER_ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
+                submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
+                before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,
+                raised=not math.isnan(shown) and shown != before)
 
 
 def _load_member_scores(connection: Connection, test_set: TestSetRow, metric_id: int) -> Iterator[tuple[Member, float]]:

@@ -20,7 +20,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import load_tested_board
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import Policies, fit_file
-from registry.evaluation.ingest.submissions import add_files
+from registry.evaluation.ingest.submissions import store_files
 from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
 from registry.evaluation.scoring.score import InsertQueue, ScoringJob, digest_with_scorer, run_jobs
 from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
@@ -61,11 +61,11 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
         for scoring in group:
             name, n_missing = names[scoring.scoring_id], stored[scoring.scoring_id]
             try:
-                reader, documents, answers = ingest.parsed.read(scoring.submission_id)
+                reader, documents, answers = ingest.parsed.read_answers(scoring.submission_id)
                 policies = Policies(MissingPolicy(scoring.missing), tokens="warn")
                 files = [fitted for of_run, document in zip(answers, documents, strict=True) if (fitted := fit_file(
                     ingest.items(revision), of_run, reader, policies, document)) is not None]
-                add_files(ingest, scoring.scoring_id, revision, reader, files)
+                store_files(ingest, scoring.scoring_id, revision, reader, files)
                 n_missing_again = sum(file.joined.n_missing for file in files)
             except Exception as error:
                 yield Fault("damaged", "submission", name, f"cannot be joined with the gold again: {error}")

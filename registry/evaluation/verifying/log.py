@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import counted
-from registry.evaluation.submissions.purge import digest_of_comparison, digest_of_rows, digest_of_tombstone
+from registry.evaluation.submissions.purge import digest_comparison, digest_remains, digest_tombstone
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
@@ -189,9 +189,9 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
             FROM tombstone LEFT JOIN task USING (task_id) LEFT JOIN team USING (team_id) ORDER BY tombstone_id"""):
         if (logged := purged.pop(row.subject, None)) is None:
             yield Fault("surplus", "tombstone", row.subject, "the log does not say that this team was purged")
-        elif logged != digest_of_tombstone(row) or row.team != row.name:
+        elif logged != digest_tombstone(row) or row.team != row.name:
             yield Fault("altered", "tombstone", row.subject, "it is not the one that the log names")
-        elif rows[row.subject] != digest_of_rows(connection, row.team_id):
+        elif rows[row.subject] != digest_remains(connection, row.team_id):
             yield Fault("altered", "tombstone", row.subject,
                         "its systems and submissions are not as the purge left them")
         if row.scorings:
@@ -205,7 +205,7 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
             yield Fault("missing", "comparison", str(number), "a purge left it, by the log")
         elif number not in kept:
             yield Fault("altered", "comparison", name, "a place has no scores, and no purge names it")
-        elif digest_of_comparison(connection, number) != kept[number]:
+        elif digest_comparison(connection, number) != kept[number]:
             yield Fault("altered", "comparison", name, "it is not as the purge of a team left it")
 
 

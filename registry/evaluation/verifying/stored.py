@@ -13,11 +13,11 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import clipped, counted
-from registry.evaluation.ingest.context import Ingest, kept_gold
-from registry.evaluation.ingest.fit import content_digest
-from registry.evaluation.ingest.gold import gold_digest
+from registry.evaluation.ingest.context import Ingest, read_stored_gold
+from registry.evaluation.ingest.fit import digest_submission
+from registry.evaluation.ingest.gold import digest_gold
 from registry.evaluation.scoring.score import LADDER_ACTION, Rung, choose_shown_score, load_rungs
-from registry.evaluation.submissions.purge import tombstones
+from registry.evaluation.submissions.purge import load_tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.metrics import METRICS
@@ -223,7 +223,7 @@ def _logged_hiding(connection: Connection,
     said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     salt: str | None = None
     drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
-    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in tombstones(connection, task.task_id)}
+    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in load_tombstones(connection, task.task_id)}
     for of in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
         if of.action == "purge" and of.subject in purged:
             # Rows of the team and its systems may be there again, with other systems in them.
@@ -340,9 +340,9 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     """Read a revision of the gold again from its kept files, and hold all that is stored of it against that."""
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"
-    reader, kept = kept_gold(connection, revision)
+    reader, kept = read_stored_gold(connection, revision)
     items = list(kept.values())
-    found = gold_digest(reader, items)
+    found = digest_gold(reader, items)
     if found != revision.digest:
         yield Fault("altered", "gold", name, f"its kept files give the digest {found}, not {revision.digest}")
     logged = [entry["digest"] for entry in _logged(connection, "gold", f"{ingest.slug}/{test_set}")]
@@ -355,7 +355,7 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     if [tuple(row) for row in stored_items] != [(first + n, n, item.key) for n, item in enumerate(items)]:
         yield Fault("altered", "gold", name, "its stored items are not those of its files")
         return
-    ingest.parsed.keep_items(number, items)
+    ingest.parsed.add_items(number, items)
     expected = Counter((first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
                        if value is not None)
     table = models.item_attribute
@@ -385,8 +385,8 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
         logged: What the log says of the task's submissions.
     """
     name = f"{ingest.slug}/{one.full_name}"
-    reader, documents, answers = ingest.parsed.read(one.submission_id)
-    found = content_digest(reader, ingest.items(gold_revision_id), answers)
+    reader, documents, answers = ingest.parsed.read_answers(one.submission_id)
+    found = digest_submission(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:
         yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
     if name not in logged:

@@ -196,7 +196,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     joined = {scoring.submission_id: scoring.gold_revision_id for scoring in scorings}
     submissions = [one for one in catalog.submissions(connection, row.task_id) if one.submission_id in joined]
     whole = set()
-    ingest.parsed.look_up([one.submission_id for one in submissions])
+    ingest.parsed.prefetch([one.submission_id for one in submissions])
     for one in submissions:
         try:
             verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)

@@ -91,7 +91,7 @@ system = "gold"
 
 def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monkeypatch):
     scored(varied, db="all.duckdb")
-    monkeypatch.setattr(context, "MOST", 1)  # which are the six of one run in columns
+    monkeypatch.setattr(context, "MAX_ANSWERS", 1)  # which are the six of one run in columns
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")
 

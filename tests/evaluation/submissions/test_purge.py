@@ -143,14 +143,14 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
 
 def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path, monkeypatch):
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
-    assert "purged already, and is purged-1 since" in registry(
+    assert "purged already; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
     assert "stands in the place" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
     assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
     refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr
-    assert "was purged and is purged-1 since; take its files and [[submit]] away" in refused
+    assert "was purged and is now called purged-1; remove its files and [[submit]]" in refused
     (tmp_path / "new.tsv").write_text(rows(answers(6)))
-    assert "a team of that name was purged from small and is purged-1 since" in registry(
+    assert "a team of that name was purged from small and is now called purged-1" in registry(
         "submit", "small", tmp_path / "new.tsv", "--team", TEAM, "--system", "zzwren", "--version", "2").stderr
     registry("apply", kept / "task" / "task.toml")
     registry("purge", "small", TEAM, "--reason", "once more")
