@@ -161,19 +161,21 @@ class Board(_Framed):
     `len` is the number of systems; `repr` is the table as `registry board` prints it.
 
     Attributes:
-        remarks: What is remarkable about the data and the tests, in sentences that begin with `warning: ` or `note: `.
+        messages: Messages about the data and the tests, in sentences that begin with `warning: ` or `note: `.
     """
 
-    def __init__(self, board: Leaderboard, made: Made, remarks: Sequence[str],
+    def __init__(self, board: Leaderboard, made: Made, messages: Sequence[str],
                  package: Package | None = None) -> None:
-        self.remarks = tuple(remarks)
+        self.messages = tuple(messages)
         self._board, self._made, self._package = board, made, package
 
     @property
     def _table(self) -> Table:
         table = board_table(self._board)
-        n = len(self.remarks)
-        return table if not n else replace(table, captions=(*table.captions, f"`remarks` has {counted(n, 'remark')}."))
+        if not self.messages:
+            return table
+        caption = f"`messages` has {counted(len(self.messages), 'message')}."
+        return replace(table, captions=(*table.captions, caption))
 
     def __len__(self) -> int:
         return len(self._board.standings)

@@ -270,6 +270,6 @@ def _rank_members(board: Board, wins: Flags, intervals: Floats, request: Request
             "kind": member.kind, "late": member.late, "score": float(board.scores[n]),
             "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
             "losses": int(wins[:, n].sum()), "runs": len(runs),
-            "run_deviation": float(runs.std(ddof=1)) if len(runs) > 1 else None,
+            "run_sd": float(runs.std(ddof=1)) if len(runs) > 1 else None,
             **{name: int(values[positions[n]]) if n in positions else None for name, values in ranks.items()},
         }

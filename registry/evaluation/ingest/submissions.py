@@ -119,7 +119,7 @@ def store_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: 
     """Store the responses and remarks of a submission that fits the gold."""
     runs = [file.joined for file in files]
     ingest.parsed.add_joined(scoring_id, runs)
-    ingest.ledger.add_rows(models.remark, [
+    ingest.ledger.add_rows(models.scoring_message, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "code": remark.message.code,
          "parameters": canonical_json(remark.message.parameters)}
         for replicate, file in enumerate(files) for remark in file.remarks])
