@@ -18,7 +18,7 @@ from registry.errors import InputError, MismatchError, counted
 from registry.identity import SALTED, short
 
 if TYPE_CHECKING:
-    from registry.evaluation.verifying.verify import Verified
+    from registry.evaluation.verifying.verify import VerificationResult
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.history import Section
@@ -59,21 +59,22 @@ def verify(
     verified = verified.without_rounding()
     say_all(verified.notes, "note")
     several = {"entry of the log": "entries of the log", "study": "studies"}
-    looked_at = ", ".join(counted(n, what, several.get(what)) for what, n in verified.looked_at.items())
+    counts = ", ".join(counted(n, what, several.get(what)) for what, n in verified.counts.items())
     found = counted(len(verified.faults), "fault") if verified.faults else "all is well"
-    say(f"looked at {looked_at}: {found}" if looked_at else found)
+    say(f"looked at {counts}: {found}" if counts else found)
     keys = ["kind", "of", "name", "message"]
     if verified.faults:
         show([Table([vars(fault) for fault in verified.faults], keys=keys)], format_)
         raise typer.Exit(4)
 
 
-def _verified(registry: Database, task: str | None, results: str, how: Execution, head: str | None) -> Verified:
+def _verified(registry: Database, task: str | None, results: str, how: Execution,
+              head: str | None) -> VerificationResult:
     """Verify a copy of a registry or of a public file."""
     import tempfile
 
     from registry.evaluation.verifying.stored import KINDS, verify_definitions
-    from registry.evaluation.verifying.verify import Verified
+    from registry.evaluation.verifying.verify import VerificationResult
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.verifying import verify_public
     from registry.store.database import Database
@@ -90,7 +91,7 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
         with copied.writing(dry_run=True) as connection:
             # A registry's own log has hashes: a row that calls it public was added, and is a fault.
             if is_public(connection) and not has_row(connection, "event WHERE hash <> '' AND action <> 'release'"):
-                verified = Verified(verify_definitions(connection), [
+                verified = VerificationResult(verify_definitions(connection), [
                     "a public file: its log is redacted, and it has not all files that numbers were computed from"])
                 verify_public(connection, how, verified)
                 return verified

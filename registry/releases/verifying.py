@@ -29,11 +29,11 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
 from registry.evaluation.scoring.label_codes import load_labels
 from registry.evaluation.scoring.measure import CountedItems, SubmissionScore, score_label_runs, score_runs
-from registry.evaluation.verifying.derived import RESULT_TABLES, compare_results, derive_results, of_families
+from registry.evaluation.verifying.derived import RESULT_TABLES, add_families, compare_results, derive_results
 from registry.evaluation.verifying.faults import Fault, set_aside
-from registry.evaluation.verifying.log import with_places_of_purged
+from registry.evaluation.verifying.log import find_purged_comparisons
 from registry.evaluation.verifying.stored import verify_references
-from registry.evaluation.verifying.verify import Verified
+from registry.evaluation.verifying.verify import VerificationResult
 from registry.identity import canonical_json
 from registry.manifest import stored_manifest
 from registry.metrics import METRICS, ConfusionMetric
@@ -257,13 +257,13 @@ def is_release(folder: Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in ("release.json", writing.CHECKSUMS))
 
 
-def verify_release(folder: Path, execution: Execution) -> Verified:
+def verify_release(folder: Path, execution: Execution) -> VerificationResult:
     """Verify the release in a folder.
 
     Raises:
         InputError: The folder is not a release.
     """
-    verified = Verified()
+    verified = VerificationResult()
     verified.count("file", len(list_files(folder)))
     verified.faults += writing.verify_checksums(folder)
     try:
@@ -296,7 +296,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
 
 
 @contextmanager
-def _collect_error(verified: Verified, name: str, action: str = "verified") -> Iterator[None]:
+def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
     """Turn an error into a fault, so that the verification continues."""
     try:
         yield
@@ -315,7 +315,7 @@ def _explain_unreadable(error: Exception) -> str:
     return "its brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def verify_public(connection: Connection, execution: Execution, verified: Verified) -> None:
+def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Verify a public file, or a registry that was made from a release.
 
     Neither has all the files that numbers were computed from, and their log is redacted.
@@ -330,7 +330,7 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
         verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
         for table in ("comparison", "score"):
             verified.count(table, int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()))  # noqa: S608
-        purged = of_families(connection, with_places_of_purged(connection))
+        purged = add_families(connection, find_purged_comparisons(connection))
         verified.faults += verify_decisions(connection, purged)
         with_gold = [task for task in tasks if stored_manifest(task.manifest).release.gold]
         verified.faults += verify_scores(connection, {task.task_id for task in with_gold})

@@ -214,4 +214,4 @@ def test_the_salt_stays_in_the_private_registry(teams, registry):
     assert salt.encode() not in Path("copy.duckdb").read_bytes()
     with duckdb.connect(DB) as connection:
         connection.execute("UPDATE task SET salt = reverse(salt)")
-    assert "its salt is not the one that the log names" in registry("verify", exit_code=4).stdout
+    assert "its salt does not match the log" in registry("verify", exit_code=4).stdout

@@ -64,7 +64,7 @@ def test_code_that_gives_something_else_replaces_scores_and_the_log_tells(regist
     changed(**methods)
     (fault, *_) = verified = faults("registry.duckdb")
     assert {fault.kind for fault in verified} == {"stale"}, verified
-    assert "`registry score --stale` computes it anew" in fault.message
+    assert "run `registry score --stale` to compute it again" in fault.message
     found = stale(registry)
     told = registry("board", "--format", "md")
     assert "scores by acc have changed since the last comparison" in told.stderr
