@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars
 
 Package = Literal["pandas", "polars"]
-_OTHER = "is there already with other content; name another folder, or remove this one"
+_CONFLICT = "exists with other content; name another folder, or remove this file"
 
 
 class Sizes(TypedDict, total=False):
@@ -226,7 +226,7 @@ class Board(_Framed):
         from registry.manifest import load_manifest
 
         place = Path(folder)
-        with self._made.folder.written(place, task or place.resolve().name, other=_OTHER) as manifest:
+        with self._made.folder.write(place, task or place.resolve().name, conflict=_CONFLICT) as manifest:
             load_manifest(manifest)
         return manifest
 

@@ -36,7 +36,7 @@ def test_the_board_is_that_of_the_command(registry, task):
     assert board.messages
     written = board.to_task("kept")
     assert registry("run", written, "--db", "kept.duckdb", "--format", "json").json[0]["score"] == 5 / 6
-    with pytest.raises(InputError, match="is there already with other content; name another folder, or"):
+    with pytest.raises(InputError, match="exists with other content; name another folder, or"):
         package.evaluate([1], {"a": [1]}).to_task("kept")
     turned = board.pairs["c", "a"]
     assert (turned.difference, turned.interval[0]) == (3 / 6 - 5 / 6, -board.pairs["a", "c"].interval[1])

@@ -17,7 +17,7 @@ from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
-from registry.manifest import Manifest, TestSet, toml
+from registry.manifest import Manifest, TestSet, format_toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_values import parse_object
@@ -76,7 +76,7 @@ def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) 
         mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
     tables["test_set"] = test_sets
     order = ("manifest", "task", "test_set", "submission", "metric")
-    return toml({key: tables[key] for key in order if key in tables})
+    return format_toml({key: tables[key] for key in order if key in tables})
 
 
 def describe_revealed(task: ResolvedTask) -> list[str]:
@@ -106,8 +106,8 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
         InputError: A file exists with other content, or cannot be written.
     """
     return write_files(folder, {name: content.encode() for name, content in files.items()},
-                       other="exists with other content; name another folder, or remove the file",
-                       failing="cannot write the pack")
+                       conflict="exists with other content; name another folder, or remove this file",
+                       failure="cannot write the pack")
 
 
 def _read_list(document: Document, reader: Reader) -> Iterator[Item]:

@@ -177,7 +177,8 @@ ALTERED = [  # together: what is altered, and what has to be said of it
      "the log does not say that this team was purged",
      "UPDATE tombstone SET names = '[]' WHERE name = 'purged-1'": "it does not match the log",
      "UPDATE standing SET rank = 9 - rank": "it has changed since the purge of a team",
-     "UPDATE event SET details = '{\"reason\":\"x\"}' WHERE salt IS NULL": "its texts are listed as blanked by a purge, and are not blank",
+     "UPDATE event SET details = '{\"reason\":\"x\"}' WHERE salt IS NULL":
+     "its texts are listed as blanked by a purge, and are not blank",
      "UPDATE event SET salt = NULL, subject = '', details = '{}' WHERE action = 'purge-reason'":
      "its texts are blank, and no purge lists them"},
     {"DELETE FROM tombstone": "the log says that this team was purged",
