@@ -23,8 +23,8 @@ class Steps:
 
     Attributes:
         per_one: Number of steps in 1, by column.
-        rounding: Step size if some statistics have more digits and are rounded; 0 if none are.
-        largest: The largest size of a statistic that is not a whole number; 0 if there is none.
+        rounding: Step size if some statistics have more digits and are rounded; otherwise 0.
+        largest: The largest size of a statistic that is not a whole number; 0 if all are whole numbers.
     """
 
     per_one: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""A registry as it was at an earlier entry of its log, for a connection that only reads.
+"""The state of a registry at an earlier entry of its log, for a connection that only reads.
 
 Only `purge` deletes rows, and the log records every change. So temporary tables hold the earlier rows with their
 earlier values. SQL finds temporary tables before stored tables of the same name, so that every view and query of the
@@ -61,7 +61,6 @@ def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
 
 
 def _restore_gold(connection: Connection, entry: int) -> None:
-    """Restore the gold of every test set."""
     for event in _load_changed(connection, entry, "gold"):
         connection.execute(text("""
             UPDATE test_set SET gold_revision_id = revision.gold_revision_id
@@ -72,7 +71,6 @@ def _restore_gold(connection: Connection, entry: int) -> None:
 
 
 def _restore_submissions(connection: Connection, entry: int) -> None:
-    """Restore the facts about every submission."""
     facts: dict[str, dict[str, Any]] = {}
     for event in _load_changed(connection, entry, "submission-added", "submission-changed"):
         facts.setdefault(event.subject, {}).update(
@@ -122,7 +120,7 @@ class PastDatabase(Database):
         self._at, self._tell = at, tell
 
     def _turn_back(self, connection: Connection) -> None:
-        """Show the past to a connection that only reads; the first connection reports what is unknown."""
+        """Show the past to a connection that only reads; the first connection reports notes."""
         moment = moment_of(connection, self._at)
         _copy_tables(connection, moment.entry)
         notes = _restore_tasks(connection, moment.entry)
@@ -170,7 +168,6 @@ def _load_task(connection: Connection, slug: str, details: Mapping[str, Any]) ->
 
 
 def _declare_task(connection: Connection, slug: str, task: ResolvedTask, seed: Mapping[str, int]) -> None:
-    """Write the declaration of a manifest to the rows of its task."""
     table, declared = models.task, task.manifest.task
     connection.execute(table.update().where(table.c.slug == slug).values(
         title=declared.title, version=declared.version, manifest=task.stored, manifest_digest=task.stored_digest,

@@ -127,7 +127,6 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
 
 
 def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
-    """Return the readers and metrics of the program and of the manifest's plugins."""
     try:
         for package in manifest.task.plugins:
             if not any(catalogue.offered(package) for catalogue in (READERS, METRICS)):

@@ -35,8 +35,8 @@ def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
     return scorers
 
 
-def describe_difference(before: Scorer, now: Scorer) -> str:
+def describe_difference(stored: Scorer, installed: Scorer) -> str:
     """Describe the differences between two versions of the code; empty if there are none."""
-    return ", ".join(f"{'its revision' if name == 'revision' else name} was {before.get(name, 'none')}, and is "
-                     f"{now.get(name, 'none')}" for name in sorted(before.keys() | now.keys())
-                     if before.get(name) != now.get(name))
+    return ", ".join(f"{'its revision' if name == 'revision' else name} was {stored.get(name, 'none')}, and is "
+                     f"{installed.get(name, 'none')}" for name in sorted(stored.keys() | installed.keys())
+                     if stored.get(name) != installed.get(name))

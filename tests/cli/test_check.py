@@ -45,7 +45,7 @@ def test_a_problem_has_a_place_a_category_and_a_cause(packed, tmp_path):
          "message": "1 column where 2 are expected (item, label; separator tab)"},
         {**here, "line": None, "item": "d01-08", "category": "missing",
          "message": 'there is no answer to it; add it, or let the manifest say missing = "worst" or "drop"',
-         "cause": "its line may be one of those that could not be read"}]
+         "cause": "its line may be one of the lines that could not be read"}]
 
 
 def bioes(text):
@@ -80,9 +80,9 @@ def bioes(text):
     ("stance", lines(lambda rows: ["dev-" + rows[0], *rows]), "unknown", 1, "dev-d01-01", 1,
      "its name, with 'dev', looks like development data"),
     ("stance", lines(lambda rows: ["D01-01" + rows[0][6:], *rows[1:]]), "unknown", 1, "D01-01", 1,
-     "it differs from item 'd01-01' in upper and lower case only"),
+     "it differs from item 'd01-01' only in upper and lower case"),
     ("stance", lines(lambda rows: ["d1-01" + rows[0][6:], *rows[1:]]), "unknown", 1, "d1-01", 1,
-     "it differs from item 'd01-01' in leading zeros only"),
+     "it differs from item 'd01-01' only in leading zeros"),
     ("stance", lambda text: ("\ufeff" + text).encode(), "encoding", 1, None, 1, None),
     ("stance", lambda text: text.encode("utf-16"), "encoding", 1, None, 1, None),
     ("stance", lambda text: text.encode() + b"d\xe9\tx\n" + "\u00e9\tx\n".encode(), "encoding", 401, None, 1,
@@ -224,4 +224,4 @@ def two_test_sets(tmp_path, format_, options, files):
 def test_a_file_of_another_test_set_is_told_as_such(registry, tmp_path, format_, options, a, b):
     problems = registry(*two_test_sets(tmp_path, format_, options, {"a.txt": a, "b.txt": b}), exit_code=3).json
     assert {p["cause"].partition("for ")[2] for p in problems} == {
-        "which this file seems to be" if p["category"] == "unknown" else "test set 'b'" for p in problems}
+        "that test set" if p["category"] == "unknown" else "test set 'b'" for p in problems}

@@ -85,7 +85,7 @@ def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limi
 
 def check_task(task: ResolvedTask, content: bytes, execution: Execution, database: Database | None = None, *,
                limit: int | None = None) -> CheckResult:
-    """Check everything that `run` would refuse: a manifest with its gold and all its submissions.
+    """Check a manifest with its gold and all its submissions, as `run` does.
 
     The check ingests and scores in a temporary copy of the registry, and checks every leaderboard; it tests no pair.
 

@@ -30,7 +30,7 @@ class BoardFamily:
     Attributes:
         boards: Names without the task's id; the primary metric comes first.
         digests: Digests of the leaderboards outside the family, without the settings of random draws.
-        pairs: Number of pairs that share alpha from the start: all pairs, or under gatekeeping those of the first
+        pairs: Number of pairs that share alpha from the start: all pairs, or under gatekeeping the pairs of the first
             metric.
         absent: Names of the declared family for which no leaderboard exists yet.
     """
@@ -113,7 +113,7 @@ class BoardKey:
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, is_random: bool = True) -> str:
-        """Return the identity of a comparison: a digest of everything that its numbers depend on.
+        """Return the identity of a comparison: a digest of the data and settings that its numbers depend on.
 
         Settings of random draws count only if `is_random`. Fixed runs and a family of one leaderboard are left out.
         """
@@ -211,7 +211,7 @@ Board = TypeVar("Board", bound=_HasKey)
 
 
 def group_by_family(boards: Iterable[Board]) -> Iterator[list[Board]]:
-    """Yield the leaderboards of each family; those of one family must be neighbours in `boards`."""
+    """Yield the leaderboards of each family, which must be neighbours in `boards`."""
     for family, group in groupby(boards, key=lambda board: board.key.family):
         if family is None:
             yield from ([board] for board in group)

@@ -176,7 +176,6 @@ def _select_items(connection: Connection, key: BoardKey, stored: StoredStatistic
 
 
 def _sort_members(board: Board) -> Board:
-    """Sort the members by score, ties by name."""
     losses = board.scores if board.matrix.lower_is_better else -board.scores
     order = sorted(range(len(board.members)),
                    key=lambda n: (np.isnan(board.scores[n]), losses[n], board.members[n].name))

@@ -102,7 +102,6 @@ class BoardResults:
 
     @cached_property
     def _statistics_ids(self) -> Ints:
-        """The numbers of these statistics in the database."""
         return comparisons.statistics_ids(self.connection, self._contents[0])
 
     def test_pairs(self, chosen: Ints, resamples: int) -> None:
@@ -131,7 +130,6 @@ class BoardResults:
             pairs.results[group] = results[positions[keys]]
 
     def _group_by_alternative(self, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
-        """Group the chosen pairs by the alternative in their canonical direction."""
         sides = np.where(self.pairs.is_swapped, -self.sides, self.sides)[chosen]
         for alternative, side in SIDES.items():
             if len(group := chosen[sides == side]):
@@ -161,7 +159,6 @@ class BoardResults:
         return a * len(ids) + b, results
 
     def _compute(self, pair_request: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
-        """Test pairs and store their results."""
         settings = replace(self.request.pair_settings, alternative=alternative, resamples=resamples)
         tested = self.test.run(self.board.matrix.by_unit, members, settings)
         first_id = next_id(self.connection, models.pair_result)
@@ -254,7 +251,6 @@ class FamilyResults:
         return decisions
 
     def _find_undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
-        """Return the pairs of each leaderboard that need more resamples."""
         return [np.flatnonzero(
                     ~decided.resolved & stopping.unknown(board.pairs.results["p_value"], board.pairs.resamples))
                 for board, decided in zip(self.boards, decisions, strict=True)]
@@ -318,7 +314,6 @@ class FamilyResults:
 
 
 def _draw_differences(board: BoardResults) -> Draws:
-    """Draw the joint resamples of all pairs of a leaderboard."""
     pairs = board.pairs
     draws = draw_differences(board.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
                              board.request.pair_settings, board.test.name, board.sides)
@@ -406,7 +401,7 @@ class BoardIntervals:
 
     @property
     def _population(self) -> str:
-        """What the intervals generalise to if runs are random: `runs`, or a factor of a crossed test."""
+        """The population of random runs that intervals generalise to: `runs`, or a factor of a crossed test."""
         return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
     @cached_property

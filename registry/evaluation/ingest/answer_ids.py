@@ -20,7 +20,7 @@ _MAX_NAMES = 2**32  # more than the number of different names
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The answers of one run, several of which may belong to one item.
+    """The answers of one run; an item can have several.
 
     Attributes:
         places: Index of the item in the gold, [responses].

@@ -1,4 +1,4 @@
-"""Store what a manifest declares: the task, its gold and its submissions, as far as they are new or changed."""
+"""Store the task, gold and submissions of a manifest if they are new or changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class IngestSummary:
         warnings: Warnings about the task.
         remarks: Remarks on submissions.
         similar: New names of teams and systems that look like other names.
-        registry_warnings: Warnings about what was stored before.
+        registry_warnings: Warnings about data that was already stored.
         notes: Other messages.
     """
 
@@ -83,10 +83,10 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
     check_runs(task, submissions, refuse)
     _check_units(task, refuse)
     ingest.journal.read(task.root.manifest_name, digest(content))
-    before = _store_task(ingest, content, summary)
-    if before is not None:
-        _apply_deadlines(ingest, stored_manifest(before.manifest), summary)
-    refused_test_sets, known = _store_all_gold(ingest, before, summary), ingest.ledger.names
+    previous = _store_task(ingest, content, summary)
+    if previous is not None:
+        _apply_deadlines(ingest, stored_manifest(previous.manifest), summary)
+    refused_test_sets, known = _store_all_gold(ingest, previous, summary), ingest.ledger.names
 
     def store(submission: DeclaredSubmission) -> None:
         try:
@@ -133,7 +133,7 @@ def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
 
 
 def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]) -> IngestSummary:
-    """Store submissions to another platform, which has checked its own limits; skip those of purged teams.
+    """Store submissions to another platform, which has checked its own limits; skip purged teams.
 
     Raises:
         InputError: Some submissions are refused; carries all errors.
@@ -176,22 +176,22 @@ def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: Ingest
     return replace(submission, declaration={**submission.declaration, "late": True})
 
 
-def _apply_deadlines(ingest: Ingest, before: Manifest, summary: IngestSummary) -> None:
+def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
     """Update which submissions are late if the manifest has moved a deadline."""
     manifest = ingest.task.manifest
-    if [before.task.deadline, *(test_set.deadline for test_set in before.test_set)] == [
+    if [previous.task.deadline, *(test_set.deadline for test_set in previous.test_set)] == [
             manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:
         return
     for name, late in update_lateness(ingest.connection, ingest.journal, ingest.task_id, manifest):
         summary.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 
-def _store_all_gold(ingest: Ingest, before: TaskRow | None, summary: IngestSummary) -> set[str]:
+def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSummary) -> set[str]:
     """Store the gold of every test set; return the test sets whose gold is refused.
 
     Args:
         ingest: The command and its task.
-        before: The task before this command; None if it is new.
+        previous: The task before this command; None if it is new.
         summary: Receives changes and warnings.
     """
     task, collector, refused = ingest.task, ingest.collector, set[str]()
@@ -199,7 +199,7 @@ def _store_all_gold(ingest: Ingest, before: TaskRow | None, summary: IngestSumma
     for test_set in task.manifest.test_set:
         stored = test_sets[test_set.name]
         try:
-            revision = _store_gold(ingest, test_set, stored, before, redeclared=summary.task_changed)
+            revision = _store_gold(ingest, test_set, stored, previous, redeclared=summary.task_changed)
         except RegistryError as error:
             ingest.refuse(error)
             refused.add(test_set.name)
@@ -225,7 +225,7 @@ def _store_all_gold(ingest: Ingest, before: TaskRow | None, summary: IngestSumma
 
 
 def _store_submission(ingest: Ingest, submission: DeclaredSubmission, summary: IngestSummary) -> None:
-    submission = submission.load_files(ingest.parsed.load)  # so that a change of a file meanwhile has no effect
+    submission = submission.load_files(ingest.parsed.load)  # a file may change during the command
     change, remarks = store_submission(ingest, submission)
     summary.changes[f"{submission.test_set.name}/{submission.name}"] = change
     summary.remarks += remarks
@@ -307,12 +307,13 @@ def _rejoin_others(ingest: Ingest, submissions: Sequence[DeclaredSubmission], su
                              "part; `registry withdraw` takes one off the board")
 
 
-def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: TaskRow | None, *,
+def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,
                redeclared: bool) -> int | None:
     """Store the gold of a test set, and return its revision if it is new or changed.
 
     The same content in another order or file form is the same gold. Changed gold needs another `task.version` than
-    `before`. Known files are read again only if the task is `redeclared`, because other attributes may group the items.
+    `previous`. Known files are read again only if the task is `redeclared`, because other attributes may then group the
+    items.
 
     Raises:
         InputError: See `read_gold`.
@@ -331,7 +332,7 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: T
     digest = digest_gold(reader, items)
     known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
-    if changed and before is not None and before.version == task.manifest.task.version:
+    if changed and previous is not None and previous.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
             f"still {task.manifest.task.version!r}; raise it, and every submission is scored again")

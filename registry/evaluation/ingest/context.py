@@ -177,7 +177,7 @@ class Ingest:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The task's submissions, including those that `write` will store."""
+        """The task's submissions, including new ones before `write` stores them."""
         return Ledger(self.connection, self.task_id)
 
     @cached_property

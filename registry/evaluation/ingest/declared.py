@@ -195,7 +195,7 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         task: The task.
         submit: The table, or the same settings from the command line.
         files: One file for each run.
-        captures: What the table's pattern captured from the first file's path.
+        captures: Captures of the table's pattern from the first file's path.
         key: The table's key in the manifest; empty for the command line.
 
     Raises:

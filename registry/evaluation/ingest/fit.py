@@ -277,7 +277,7 @@ def _make_heads(rows: Rows) -> _Heads | None:
 
 @lru_cache(maxsize=1)
 def _make_prefixes(max_size: int) -> Bytes:
-    """Return the prefixes that `digest_lines` writes before lines of 0 to `max_size` bytes."""
+    # These are the prefixes of `digest_lines`.
     return _pad([b"%d:" % size for size in range(max_size + 1)])[0]
 
 

@@ -61,7 +61,7 @@ def _list_grouping_attributes(manifest: Manifest, test_set: TestSet) -> Iterator
 
 
 def find_split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
-    """Return the index of the first item in another stratum than an earlier item of its cluster; None if none is."""
+    """Return the index of the first item in another stratum than an earlier item of its cluster, or None."""
     first_strata: dict[Hashable, Hashable] = {}
     return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
                  if first_strata.setdefault(cluster, stratum) != stratum), None)

@@ -21,9 +21,9 @@ from registry.store.log import Journal, new_salt, now
 Hiding = dict[str, datetime | None]  # columns of `task` with the end of an embargo, in UTC
 
 
-def find_new_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
-    """Return the embargoes that a manifest declares and that differ from those of the stored manifest."""
-    earlier = {} if before is None else _list_hiding(stored_manifest(before.manifest))
+def find_new_hiding(manifest: Manifest, previous: TaskRow | None) -> Hiding:
+    """Return the embargoes of a manifest that differ from the stored manifest."""
+    earlier = {} if previous is None else _list_hiding(stored_manifest(previous.manifest))
     return {column: until for column, until in _list_hiding(manifest).items() if until != earlier.get(column)}
 
 
@@ -44,14 +44,14 @@ def describe_hiding(hiding: Hiding) -> dict[str, str | None]:
     return {column: None if until is None else until.isoformat() for column, until in hiding.items()}
 
 
-def draw_salt(before: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
+def draw_salt(previous: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
     """Draw the salt of a task's digests if it hides something for the first time.
 
     A digest of names or gold confirms a guess at them, and eight of its digits are in every signature. A salt is never
     changed, so that a comparison has one id, before and after names are shown.
 
     Args:
-        before: The stored task.
+        previous: The stored task.
         hiding: New embargoes.
         gold: False if releases withhold the gold.
 
@@ -59,21 +59,21 @@ def draw_salt(before: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> d
         The column `salt` and its value; nothing if the task needs no salt or has one.
     """
     is_hidden = not gold or any(until is not None for until in hiding.values())
-    return {} if not is_hidden or (before is not None and before.salt is not None) else {"salt": new_salt()}
+    return {} if not is_hidden or (previous is not None and previous.salt is not None) else {"salt": new_salt()}
 
 
-def refuse_candidate(manifest: Manifest, before: TaskRow | None, hiding: Hiding) -> None:
+def refuse_candidate(manifest: Manifest, previous: TaskRow | None, hiding: Hiding) -> None:
     """Refuse a candidate if the task's names are or will be hidden: manifest and settings are public.
 
     Args:
         manifest: The manifest.
-        before: The stored task.
+        previous: The stored task.
         hiding: New embargoes.
 
     Raises:
         InputError: The manifest names a candidate.
     """
-    until = hiding.get("anonymous_until", None if before is None else before.anonymous_until)
+    until = hiding.get("anonymous_until", None if previous is None else previous.anonymous_until)
     if manifest.significance.candidate is not None and until is not None and until > now():
         raise InputError(f"significance.candidate {NAMES_PARTICIPANT}", category="manifest")
 

@@ -185,7 +185,6 @@ def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None
 
 
 def _raise_first(problems: Iterable[Problems]) -> None:
-    """Raise the first collected problem, if there is one."""
     for file_problems in problems:
         if file_problems.counts:
             raise file_problems.found[0]
@@ -234,7 +233,6 @@ class Diagnosis:
 
     @cached_property
     def _expected(self) -> dict[str, int]:
-        """The index of every expected item."""
         return {item.key: n for n, item in enumerate(self.items[self.test_set])}
 
     @cached_property

@@ -129,7 +129,6 @@ def describe_copy(other: str) -> Remark:
 
 
 def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Message | None:
-    """Describe texts that are tokenized although the gold's are not."""
     texts = answers.values.tolist()
     if not is_tokenized(texts) or is_tokenized([text for item in items for text in item.gold.values()]):
         return None
@@ -399,5 +398,4 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
 
 
 def _toml_key(name: str) -> str:
-    """Return a key as TOML writes it."""
     return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else canonical_json(name)

@@ -100,7 +100,6 @@ def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, st
 
 
 def _differences(first: str, second: str) -> str:
-    """Name the characters in which two names differ."""
     parts = [(first[a:b], second[c:d]) for tag, a, b, c, d in SequenceMatcher(
         None, first, second, autojunk=False).get_opcodes() if tag != "equal"]
     shown = [f"{_characters(a)} in one is {_characters(b)} in the other" for a, b in parts[:_MOST_DIFFERENCES]]

@@ -27,7 +27,7 @@ from registry.submission_fields import DECLARED
 
 
 class Change(StrEnum):
-    """What an ingest did with a submission; `rejoined` means unchanged, but joined with another gold."""
+    """The effect of an ingest on a submission; `rejoined` means unchanged, but joined with another gold."""
 
     added = "added"
     changed = "changed"
@@ -87,7 +87,6 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
 
 
 def _has_content(submission: DeclaredSubmission, items: Sequence[Item], digest: str) -> bool:
-    """Return whether the files, read with the declared options, have the content with this digest."""
     answers = [submission.read_answers(submission.bound(document, items)) for document in submission.documents]
     return digest_submission(submission.reader, items, answers) == digest
 
@@ -156,7 +155,6 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
 
 
 def _make_columns(ingest: Ingest, declaration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of declared facts."""
     columns = dict(declaration)
     if "track" in columns:
         track = columns.pop("track")
@@ -173,13 +171,13 @@ def _make_reason(submission: DeclaredSubmission) -> dict[str, str]:
 def _update_declaration(ingest: Ingest, stored: NamedSubmission, submission: DeclaredSubmission) -> bool:
     """Store facts whose declaration has changed; return whether that changes the submission.
 
-    The latest declaration counts. Facts that the manifest declares as before do not undo a command. Facts that it
+    The latest declaration counts. A manifest whose declaration is unchanged does not undo a command. Facts that it
     declares for the first time count if they differ from the defaults.
     """
-    declaration, before = submission.declaration, DECLARED | {"track": ingest.task.manifest.submission.track}
+    declaration, previous = submission.declaration, DECLARED | {"track": ingest.task.manifest.submission.track}
     if submission.is_in_manifest and stored.declared is not None:
-        before = json.loads(stored.declared)
-    columns = _make_columns(ingest, {name: value for name, value in declaration.items() if value != before[name]})
+        previous = json.loads(stored.declared)
+    columns = _make_columns(ingest, {name: value for name, value in declaration.items() if value != previous[name]})
     columns["missing"] = submission.policies.missing.value
     changed = {name: value for name, value in columns.items() if getattr(stored, name) != value}
     declared = {"declared": canonical_json(declaration)} if submission.is_in_manifest else {}

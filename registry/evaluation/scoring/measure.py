@@ -79,18 +79,16 @@ def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: Miss
     scores = {}
     for (name, metric), runs in zip(metrics.items(), computed.statistics, strict=True):
         if isinstance(metric, ConfusionMetric):
-            labels = labels or _number_labels(items, joined)
+            if labels is None:
+                names = sorted({item.gold for item in items} | joined.counts.keys())
+                if len(names) > MAX_LABELS:
+                    raise InputError(
+                        f"{counted(len(names), 'different label')}: measures by class allow at most {MAX_LABELS}")
+                labels = LabelNumbers({label: n for n, label in enumerate(names, 1)})
             scores[name] = score_label_runs(metric, labels, [labels.encode(codes) for codes in runs]).value
         else:
             scores[name] = score_runs(metric, runs).value
     return scores
-
-
-def _number_labels(items: Sequence[Item], joined: JoinedColumns) -> LabelNumbers:
-    names = sorted({item.gold for item in items} | joined.counts.keys())
-    if len(names) > MAX_LABELS:
-        raise InputError(f"{counted(len(names), 'different label')}: measures by class allow at most {MAX_LABELS}")
-    return LabelNumbers({name: n for n, name in enumerate(names, 1)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +161,7 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
 
 
 def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-    """Return statistics as they are stored, [items, columns].
+    """Return statistics in their stored form, [items, columns].
 
     Raises:
         InputError: A statistic is not exact; names the first such item.
@@ -252,17 +250,17 @@ class LabelNumbers:
     numbers: dict[str, int]
 
     def encode(self, codes: Floats) -> Floats:
-        """Return statistics as they are stored, from the codes of numbered labels."""
+        """Return the stored form of statistics, from the codes of numbered labels."""
         return _translate(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
     def decode(self, statistics: Floats) -> Floats:
-        """Return codes, from statistics as they are stored."""
+        """Return codes, from the stored form of statistics."""
         return _translate(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def count_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
         """Return for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
 
-        Classes are in the order of their names, or in that of the metric.
+        Classes are in the order of their names, or in the metric's own order.
         """
         names = sorted(self.numbers) if metric.classes is None else metric.classes
         classes = np.array([self.numbers.get(name, -1) for name in names])

@@ -334,8 +334,8 @@ class Rung(NamedTuple):
         entry: Number of the entry in the log.
         subject: The submission's name.
         key: Identifies the Ladder: gold revision, track and metric.
-        before: The score that was shown before; nan if none was.
-        shown: The score that is shown; nan if none is.
+        before: The score that was shown before, or nan.
+        shown: The score that is shown, or nan.
         details: Details of the entry.
     """
 
@@ -348,7 +348,7 @@ class Rung(NamedTuple):
 
 
 def load_rungs(connection: Connection) -> Iterator[Rung]:
-    """Yield the entries of all Ladders in the order of the log, without those that a purge blanked."""
+    """Yield the entries of all Ladders in the order of the log; skip blank ones."""
     for entry in entries(connection, LADDER_ACTION):
         if details := entry.details:
             key = details["gold_revision_id"], details["track"], details["metric"]

@@ -31,7 +31,7 @@ class StaleScore:
         task, test_set, submission, metric: Identify the score; `submission` is `team/system@version`, `metric` the
             alias.
         why: The reason, in words.
-        value: The stored score, or the score by an earlier gold; None if there is none.
+        value: The stored score, or the score by an earlier gold, or None.
         scoring_id, metric_id: Keys of the score.
     """
 
@@ -60,7 +60,7 @@ def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleSco
                 if row is None:
                     why = "not scored yet" if former is None else f"last scored by gold revision {former.revision}"
                 elif (stored := scorers.get(row.run_id, {}).get(metric.name)) is None:
-                    why = f"the log does not say by what code evalregistry {row.version} computed it"
+                    why = f"the log does not name the code with which evalregistry {row.version} computed it"
                 elif not (why := describe_difference(stored, installed)):
                     continue
                 last = former if row is None else row

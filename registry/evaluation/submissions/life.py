@@ -69,7 +69,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
         declared: Values of declared `SUBMISSION_FIELDS` by name; `attributes` are added to existing ones.
     """
     task = submissions[0].task
-    before = catalog.taking_part(connection, task.slug)
+    members_before = catalog.taking_part(connection, task.slug)
     amendment, columns = Amendment([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
         if track not in (known := catalog.tracks(connection, task.task_id)):
@@ -87,9 +87,9 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
             catalog.set_values(connection, models.submission, row.submission_id, **changed)
             journal.event(connection, "submission-changed", submission.name, **changed, reason=reason)
             amendment.changed.append(submission.name)
-    after = catalog.taking_part(connection, task.slug)
-    amendment.notes.extend(f"{name} takes part now" for name in sorted(after - before))
-    amendment.notes.extend(f"{name} no longer takes part" for name in sorted(before - after))
+    members_after = catalog.taking_part(connection, task.slug)
+    amendment.notes.extend(f"{name} takes part now" for name in sorted(members_after - members_before))
+    amendment.notes.extend(f"{name} no longer takes part" for name in sorted(members_before - members_after))
     return amendment
 
 

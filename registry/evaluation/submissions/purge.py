@@ -89,15 +89,11 @@ def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable
             FROM team LEFT JOIN system USING (team_id) LEFT JOIN submission USING (system_id)
             LEFT JOIN submission_source USING (submission_id) WHERE {condition}""", (team_id,)):  # noqa: S608
         yield from filter(None, (team, system, file, file and PurePath(file).name))
-        yield from _select_identifying(json.loads(attributes or "{}"))
-
-
-def _select_identifying(attributes: Mapping[str, Any]) -> Iterable[str]:
-    """Yield attributes of a system that can identify its team; a short description such as "a baseline" cannot."""
-    for name, value in attributes.items():
-        if isinstance(value, str) and (
-                name in ("paper", "code") or (name == "description" and len(value.split()) > 2)):
-            yield value
+        for name, value in json.loads(attributes or "{}").items():
+            # A short description such as "a baseline" does not identify a team.
+            if isinstance(value, str) and (
+                    name in ("paper", "code") or (name == "description" and len(value.split()) > 2)):
+                yield value
 
 
 _COMPARISON = """
@@ -180,12 +176,6 @@ _GONE = {
     "changed_comparison": """
         SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
 }
-
-
-def _select_rows(connection: Connection, team_id: int) -> None:
-    """List the rows that belong only to the team in temporary tables."""
-    for name, query in _GONE.items():
-        connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
 
 
 def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[dict[str, int], set[str]]:
@@ -281,7 +271,7 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
     execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
             AND submission_id NOT IN (SELECT submission_id FROM standing UNION ALL FROM gone_scored)""")
-    facts = ", ".join(f"{field.column} = {_purged_fact(field)}" for field in SUBMISSION_FIELDS
+    facts = ", ".join(f"{field.column} = {_make_purged_fact(field)}" for field in SUBMISSION_FIELDS
                       if field.purged != "kept")
     execute("submission", f"UPDATE submission SET {facts} WHERE submission_id IN (FROM gone_submission)")  # noqa: S608
     execute("system", f"""
@@ -305,7 +295,7 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
                 name=other or names.replace(row.name)))
 
 
-def _purged_fact(field: SubmissionField) -> str:
+def _make_purged_fact(field: SubmissionField) -> str:
     """Return the SQL of the value that replaces a fact about a submission."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
@@ -410,7 +400,6 @@ def _replace_in_value(key: str, value: Any, names: TeamNames) -> Any:
 
 
 def _redact_declarations(connection: Connection, names: TeamNames) -> None:
-    """Replace the names in declarations of other submissions."""
     table = models.submission
     for row in connection.execute(select(table.c.submission_id, *(table.c[name] for name in FREE))).all():
         values = {name: row._mapping[name] for name in FREE}
@@ -488,8 +477,13 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
     own = connection.exec_driver_sql(
         "SELECT name FROM team WHERE team_id = $1 UNION SELECT name FROM system WHERE team_id = $1", (team_id,))
     salt, digests = _digest_names(own.scalars())
-    _select_rows(connection, team_id)
-    summary = PurgeSummary(name, boards=_list_boards(connection))
+    for table, query in _GONE.items():
+        connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {table} AS {query.replace('$1', str(team_id))}")
+    summary = PurgeSummary(name, boards=list(connection.exec_driver_sql("""
+        SELECT DISTINCT concat_ws(', ', task || '/' || test_set, 'track ' || latest.track, latest.facet)
+            || ': ' || metric
+        FROM latest_comparison AS latest SEMI JOIN changed_comparison USING (comparison_id)
+        ORDER BY ALL""").scalars()))
     prefixes = tuple(f"{task.slug}/{test_set}/{team}/" for test_set, team in connection.exec_driver_sql("""
         SELECT test_set.name, team.name FROM test_set JOIN team USING (task_id) WHERE team_id = ?""", (team_id,)))
     summary.removed, studies = _erase(connection, team_id, task.task_id, names)
@@ -505,14 +499,6 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
     journal.event(connection, "purge-reason", f"{task.slug}/{name}", reason=reason)
     summary.remaining = _find_remaining(connection, names)
     return summary
-
-
-def _list_boards(connection: Connection) -> list[str]:
-    """Return the names of the leaderboards with the team."""
-    return list(connection.exec_driver_sql("""
-        SELECT DISTINCT concat_ws(', ', task || '/' || test_set, 'track ' || latest.track, latest.facet)
-            || ': ' || metric
-        FROM latest_comparison AS latest SEMI JOIN changed_comparison USING (comparison_id) ORDER BY ALL""").scalars())
 
 
 def _find_remaining(connection: Connection, names: TeamNames) -> list[str]:

@@ -88,7 +88,6 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
 
 
 def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
-    """Load the metrics of the stored scores of a scoring."""
     rows = connection.exec_driver_sql("""
         SELECT metric.name AS alias, FALSE, metric.* FROM stored_score JOIN metric USING (metric_id)
         WHERE scoring_id = ? ORDER BY metric_id""", (scoring_id,))
@@ -170,7 +169,6 @@ def _find_stale(connection: Connection, metrics: Mapping[int, str]) -> dict[tupl
 
 
 def _select_derived(query: str) -> str:
-    """Restrict a query to the scorings that were derived again."""
     return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id)"  # noqa: S608
 
 
@@ -289,7 +287,6 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
 
 
 def _is_stale(connection: Connection, comparison_id: int) -> bool:
-    """Return whether a comparison depends on stale scores."""
     return connection.exec_driver_sql("""
         SELECT 1 FROM stored_comparison JOIN stored_standing USING (comparison_id)
         SEMI JOIN stale_score USING (scoring_id, metric_id) WHERE comparison_id = ? LIMIT 1""",

@@ -68,7 +68,7 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
             fault = _describe_alteration(command.digest, digest_json([command.salt, command.parameters]))
         if fault:
             yield Fault("altered", "log", f"run {command.run_id}", f"the command's parameters {fault}")
-    hashes, before, expected = [], None, 1
+    hashes, previous, expected = [], None, 1
     for entry in connection.execute(select(event).order_by(event.c.event_id)):
         row = entry._mapping
         name = f"entry {row['event_id']} ({row['action']})"
@@ -79,12 +79,12 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
         expected = row["event_id"] + 1
         if row["run_id"] not in runs:
             yield Fault("missing", "log", name, f"belongs to run {row['run_id']}, which does not exist")
-        elif link(before, row, run_digests[row["run_id"]]) != row["hash"]:
+        elif link(previous, row, run_digests[row["run_id"]]) != row["hash"]:
             yield Fault("altered", "log", name,
                         "its hash does not match the entry, its run and the hash of the entry before")
         yield from _verify_entry(name, row, runs, blanked)
-        before = row["hash"]
-        hashes.append(str(before))
+        previous = row["hash"]
+        hashes.append(str(previous))
     if published is not None and not any(
             entry_hash.removeprefix("sha256:").startswith(published.removeprefix("sha256:")) for entry_hash in hashes):
         yield Fault("altered", "log", "head", f"no entry has the published hash {published}: the log was truncated or "
@@ -158,7 +158,7 @@ def _find_unlogged(connection: Connection) -> Iterator[Fault]:
 
 
 def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
-    """Compare the run, signature, digest and late systems of each comparison with what its run logged."""
+    """Compare the run, signature, digest and late systems of each comparison with the log."""
     logged = {(entry.run_id, entry.details["digest"]): entry.details for entry in entries(connection, "compare")
               if "digest" in entry.details}
     blanked = {entry.run_id for entry in entries(connection, "compare") if "digest" not in entry.details}

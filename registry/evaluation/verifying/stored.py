@@ -81,7 +81,7 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
 
 
 class _Inputs:
-    """The names of files that commands have read, by their digests, without those that a purge has deleted."""
+    """The names of files that commands have read, by their digests; a purge may have deleted some."""
 
     def __init__(self, connection: Connection) -> None:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
@@ -221,7 +221,7 @@ def _load_logged_hiding(connection: Connection,
     """Load the latest entries of the log about embargoes of a task.
 
     Returns:
-        The ends of embargoes; the pseudonyms by row, without those of purged teams; the digest of the salt.
+        The ends of embargoes; the pseudonyms by row, except for purged teams; the digest of the salt.
     """
     embargoes: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     salt: str | None = None

@@ -140,7 +140,6 @@ def _is_readable(connection: Connection, result: VerificationResult) -> bool:
 
 
 def _verify_log(connection: Connection, head: str | None, result: VerificationResult) -> None:
-    """Verify the log and the remains of purges."""
     with _collect_error(result, "log", "all"):
         result.faults += verify_log(connection, head)
         result.faults += verify_tables(connection)
@@ -163,7 +162,10 @@ def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[Tas
             _verify_task(connection, journal, row, execution, result)
     with _collect_error(result, "score", "all"):
         result.faults += compare_scores(connection)
-    _restore_scores(connection)
+    # Repeated comparisons need the stored statistics; `compare_scores` has reported differences.
+    for table in SCORE_TABLES:
+        connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
+        connection.exec_driver_sql(f'INSERT INTO "{table}" FROM "stored_{table}"')
     with _collect_error(result, "ladder", "all"):
         result.faults += verify_ladders(connection)
 
@@ -227,15 +229,7 @@ def _make_unreadable(object_kind: str, name: str, error: Exception) -> Fault:
     return Fault("damaged", object_kind, name, f"cannot be read again: {type(error).__name__}: {error}")
 
 
-def _restore_scores(connection: Connection) -> None:
-    """Restore the stored statistics, which the stored comparisons used; `compare_scores` has reported differences."""
-    for table in SCORE_TABLES:
-        connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
-        connection.exec_driver_sql(f'INSERT INTO "{table}" FROM "stored_{table}"')
-
-
 def _load_revisions(connection: Connection, task_id: int) -> list[tuple[str, GoldRevisionRow]]:
-    """Load the gold revisions of a task, with the names of their test sets."""
     revision, test_set = models.gold_revision, models.test_set
     query = select(test_set.c.name, *GoldRevisionRow.columns()).join(
         test_set, test_set.c.test_set_id == revision.c.test_set_id).where(test_set.c.task_id == task_id)

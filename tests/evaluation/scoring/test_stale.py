@@ -87,7 +87,7 @@ def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
     with Database("registry.duckdb").writing() as connection:  # as a purge blanks an entry
         connection.exec_driver_sql("UPDATE event SET details = '{}' WHERE action = 'score'")
     assert {row["why"] for row in stale(registry, "--dry-run")} == {
-        "the log does not say by what code evalregistry 0.1.0 computed it"}
+        "the log does not name the code with which evalregistry 0.1.0 computed it"}
     assert registry("board").stderr == ""  # which is no reason to doubt it
     task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]
     task.version = "2"
