@@ -244,7 +244,7 @@ def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str
             raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
                              + suggest(unknown[0], captures))
         if key in captures and key not in used:
-            raise ValueError(f"both a key and the braces of {submit.file!r} give {key}; keep one, or use "
+            raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
                              f"{{{key}}} in a key")
         names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.composed(key) else value
     for key, value in names.items():
