@@ -86,6 +86,6 @@ def test_what_does_not_work_out_is_refused(names, submit, says):
 
 
 def test_a_file_of_an_undeclared_test_set_is_named_with_the_remedy(names):
-    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or leave the file out with exclude"
+    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or exclude the file"
     with pytest.raises(ManifestError, match=remedy):
         names('[[submit]]\nfile = "{test_set}/{system}.tsv"\n', *FILES)
