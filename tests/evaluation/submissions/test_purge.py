@@ -120,7 +120,7 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
     monkeypatch.setenv("REGISTRY_DB", str(path))
     found = registry("verify", "--head", published(whole))
     assert "no faults" in found.stderr
-    assert "were blanked by purges (entry " in found.stderr
+    assert "note: purges (entry " in found.stderr
     assert "cannot be repeated, so only their digests were verified" in found.stderr
     before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
               if row["metric"] == "acc"}
@@ -145,7 +145,7 @@ def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path,
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
     assert "purged already; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
-    assert "stands in the place" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
+    assert "is the tombstone of a purged team" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
     assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
     refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr
     assert "was purged and is now called purged-1; remove its files and [[submit]]" in refused
