@@ -15,6 +15,7 @@ from registry.cli.options import Actor, Db, OutputFormat, To, Wait, actor_name, 
 
 if TYPE_CHECKING:
     from registry.quick.make import Made
+    from registry.quick.plan import Asked
 
 Systems = Annotated[list[Path], typer.Argument(metavar="SYSTEM...", help=(
     "The systems' files, a folder of them, or a pattern such as '{team}/{run}.tsv'; without --gold also one table of "
@@ -31,6 +32,14 @@ Score = Annotated[list[str] | None, typer.Option("--score", metavar="COLUMN", he
     "The column of numbers; given twice, the gold's and the systems'."))]
 Text = Annotated[list[str] | None, typer.Option("--text", metavar="COLUMN", help=(
     "The column of texts; given twice, the gold's and the systems'."))]
+System = Annotated[list[str] | None, typer.Option("--system", metavar="COLUMN", help=(
+    "In one table of all systems, the column of a system, or a pattern such as 'run_*'; can be repeated."))]
+By = Annotated[str | None, typer.Option("--by", metavar="COLUMN", help=(
+    "A board for each value of this column, such as a task, a split or a metric."))]
+Pool = Annotated[list[str] | None, typer.Option("--pool", metavar="COLUMN", help=(
+    "One board of all values of this column, such as a task or a split; can be repeated."))]
+Sets = Annotated[str | None, typer.Option("--sets", metavar="MARK", help=(
+    "Labels are sets, such as anger|joy, with this mark between them."))]
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=names.kinds, help=(
     "The files' format: a reader or an importer by name."))]
 Metric = Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", autocompletion=names.metrics, help=(
@@ -46,8 +55,9 @@ Runs = Annotated[Literal["fixed", "random"] | None, typer.Option("--runs", help=
 
 def quick(
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
-    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
-    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    score: Score = None, text: Text = None, column: System = None, by: By = None, pool: Pool = None,
+    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
+    test: Test = None, runs: Runs = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Keep it as a task of this name: its folder, written here, and in the registry."))] = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
@@ -60,9 +70,13 @@ def quick(
     """
     from registry.at_once import Kept, at_once
     from registry.provenance import recorded_name
+    from registry.quick.plan import Asked
     from registry.store.log import Journal
 
-    found = _made(system, gold, item, label, score, text, kind, metric, option, missing, runs, test, in_order=in_order)
+    asked = Asked(kind, named_values(option or [], "--option"), metric, missing, runs, gold, tuple(item or ()),
+                  in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
+                  tuple(pool or ()), sets)
+    found = _made(system, asked, test)
     files = [recorded_name(path) for path in system]
     journal = Journal("quick", {"files": files, "gold": None if gold is None else recorded_name(Path(gold)),
                                 "task": keep}, inputs=dict(found.folder.sources), actor=actor_name(actor))
@@ -79,27 +93,27 @@ def quick(
 def new(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
-    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
-    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    score: Score = None, text: Text = None, column: System = None, by: By = None, pool: Pool = None,
+    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
+    test: Test = None, runs: Runs = None,
     to: To = None,
 ) -> None:
     """Write the manifest of what `registry quick` reads."""
-    found = _made(system, gold, item, label, score, text, kind, metric, option, missing, runs, test, in_order=in_order)
+    from registry.quick.plan import Asked
+
+    asked = Asked(kind, named_values(option or [], "--option"), metric, missing, runs, gold, tuple(item or ()),
+                  in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
+                  tuple(pool or ()), sets)
+    found = _made(system, asked, test)
     with found.folder.written(to or Path(task), task) as manifest:
         say(f"task: {manifest}")
     say(f"next: check it, then `registry run {manifest}`")
 
 
-def _made(system: list[Path], gold: str | None, item: list[str] | None, label: list[str] | None,
-          score: list[str] | None, text: list[str] | None, kind: str | None, metric: str | None,
-          option: list[str] | None, missing: str, runs: Literal["fixed", "random"] | None, test: str | None, *,
-          in_order: bool) -> Made:
+def _made(system: list[Path], asked: Asked, test: str | None) -> Made:
     """Read the files, and print the preview, the options that say the same, and notes."""
     from registry.quick.make import make
-    from registry.quick.plan import Asked
 
-    asked = Asked(kind, named_values(option or [], "--option"), metric, missing, runs, gold, tuple(item or ()),
-                  in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()))
     found = make(system, asked, test)
     say_all(found.preview)
     say(f"read as: {found.read_as}")
