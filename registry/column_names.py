@@ -44,10 +44,12 @@ _ROLES: dict[Role, str] = {
     "system": "system system_id system_name model model_id model_name team team_id team_name submission submission_id "
               "participant method approach algorithm agent classifier solver",
     # What numbers the runs of a system: rows that repeat an item.
-    "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt random_seed completion_id run_id",
+    "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt random_seed completion_id "
+           "run_id",
     # What divides rows into boards of their own: tasks, splits, metrics, settings of systems.
-    "group": "task task_name benchmark dataset dataset_name subset test_set split usage phase metric metric_name measure "
-             "criterion aspect dimension n_shots num_fewshot temperature prompt_template filter variant checkpoint",
+    "group": "task task_name benchmark dataset dataset_name subset test_set split usage phase metric "
+             "metric_name measure criterion aspect dimension n_shots num_fewshot temperature prompt_template "
+             "filter variant checkpoint",
     # What describes items or their annotation, and is no system.
     "meta": "difficulty hardness complexity level grade annotator rater judge coder worker expert human crowd majority "
             "majority_vote consensus agreement confidence certainty probability prob weight importance frequency freq "

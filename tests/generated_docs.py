@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.messages import KINDS, Message
 from registry.query import schema
-from registry.rendering.render import markdown_rows
+from registry.rendering.render import render_markdown_rows
 from registry.reports.columns import BOARD, PAIRS, board_schema, described, pairs_schema
 from registry.store.database import Database
 from tests.advice_page import advice_page
@@ -66,7 +66,7 @@ def columns_page():
              "column without a heading is only in CSV, TSV and JSON."]
     for title, view, fields in (("Leaderboards", "leaderboard", BOARD), ("Pairs", "pairwise", PAIRS)):
         rows = [[one.name, one.heading, type_, about] for one, about, type_ in described(things, view, fields)]
-        parts += [f"## {title}", "".join(markdown_rows(["name", "heading", "type", "what it is"], rows))]
+        parts += [f"## {title}", "".join(render_markdown_rows(["name", "heading", "type", "what it is"], rows))]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
@@ -76,18 +76,18 @@ def messages_page():
              "result has a code, a severity and parameters. The database stores codes and parameters; the text is made "
              "when it is shown, so it may change between versions. A code never changes its meaning.",
              "```console\n$ registry board TASK --format json | jq '.[0].warnings[].code'\n```",
-             "Programs find messages in the keys `warnings` and `remarks` of `registry board --format json`, in "
+             "Programs find messages in the keys `warnings` and `messages` of `registry board --format json`, in "
              "`messages` of `registry pairs` and `registry study`, in the columns `pairwise.messages` and "
-             "`submission_remark.code` of SQL, and in `board.warnings` in Python. CSV and TSV show codes only. No exit "
-             "status depends on a message. Messages about several pairs of a board have the further parameters `pairs` "
-             "and `of_pairs`, those about submissions `submissions` and `run`, and those about some test sets of "
-             "several `test_sets`."]
+             "`submission_message.code` of SQL, and in `board.warnings` in Python. CSV and TSV show codes only. No "
+             "exit status depends on a message. Messages about several pairs of a board have the further "
+             "parameters `pairs` and `of_pairs`, those about submissions `submissions` and `run`, and those about some "
+             "test sets of several `test_sets`."]
     for severity, about in (("error", "A result is missing."),
                             ("warning", "A result may be wrong, or is not of today."),
                             ("info", "A reader needs this to understand the result.")):
         rows = [[kind.code, ", ".join(kind.example), str(Message(kind.code, kind.example))]
                 for kind in sorted(KINDS.values(), key=lambda kind: kind.code) if kind.severity == severity]
-        table = "".join(markdown_rows(["code", "parameters", "example of the text"], rows))
+        table = "".join(render_markdown_rows(["code", "parameters", "example of the text"], rows))
         parts += [f"## Severity `{severity}`", about, table]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import RegistryError, counted
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
-from registry.rendering.render import Shown
+from registry.rendering.render import TableDisplay
 from registry.rendering.table import Column, Table
-from registry.rendering.table import text as text_of
+from registry.rendering.table import format_text as text_of
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ from registry.evaluation.past import PastDatabase
 from registry.manifest import stored_manifest
 from registry.metric_names import metric_title
 from registry.publication.publish import publish_temporarily
-from registry.rendering.table import text as written
+from registry.rendering.table import format_text as written
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.database import Database
@@ -48,7 +48,7 @@ _SHOWN = 20  # rows
 _LONGEST = 120  # characters of a cell
 
 
-class Result(Shown):
+class Result(TableDisplay):
     """What a query finds: rows to iterate over as tuples, arrays, or data frames.
 
     Rows, arrays and frames are taken at each use, of what the registry holds then; inside of `with` all uses see one
@@ -252,7 +252,7 @@ class Task:
     metrics: tuple[TaskMetric, ...]
 
 
-class Tasks(Shown, Sequence[Task]):
+class Tasks(TableDisplay, Sequence[Task]):
     """All tasks, those first that came first; `tasks["id"]` is that of an id."""
 
     def __init__(self, found: Sequence[Task]) -> None:

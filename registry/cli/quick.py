@@ -85,7 +85,7 @@ def quick(
     show_boards(done.boards, format_)
     say(f"next: `registry run {Path(keep) / 'task.toml'}` after changes of the manifest" if keep else
         "next: `registry new TASK` with the same arguments writes the manifest")
-    for sentence in found.folder.then:
+    for sentence in found.folder.advice:
         kept_first = "" if keep or "{task}" not in sentence else "with --keep TASK: "
         say(kept_first + sentence.replace("{task}", keep or "TASK"))
 
@@ -105,7 +105,7 @@ def new(
                   in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                   tuple(pool or ()), sets)
     found = _made(system, asked, test)
-    with found.folder.written(to or Path(task), task) as manifest:
+    with found.folder.write(to or Path(task), task) as manifest:
         say(f"task: {manifest}")
     say(f"next: check it, then `registry run {manifest}`")
 

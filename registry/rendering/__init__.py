@@ -1,4 +1,4 @@
-"""Tables as text: terminal, Markdown, LaTeX, TSV, CSV, JSON.
+"""Tables as text: terminal, Markdown, LaTeX, HTML, TSV, CSV, JSON.
 
-A table is rows of values; rendering escapes them, and knows nothing of what they mean.
+A table has rows of values. This package escapes and formats the values, whatever they mean.
 """

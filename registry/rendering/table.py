@@ -1,4 +1,4 @@
-"""Plain tables: rows as data, the columns that people see, and how single values are written."""
+"""Tables as data: rows, the columns that people see, and formats of single values."""
 
 from __future__ import annotations
 
@@ -12,41 +12,40 @@ from typing import Any
 from registry.identity import plain_value
 
 Row = Mapping[str, Any]
-# The page's script reads the same rules (reports/page/scripts/numbers.js).
+# The page's script uses the same rules (reports/page/scripts/numbers.js).
 NUMBERS: dict[str, Any] = json.loads((Path(__file__).parent / "numbers.json").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column for people: the key it shows, its heading, and how a value is written.
+    """A column for people.
 
     Attributes:
-        key: The key of a row that it shows.
-        heading: What stands above.
-        write: Writes a value.
-        right: Whether it holds numbers, which stand at the right and are never folded.
-        decided: Of a row, whether its value tells of a decision (True) or of an open one (False), for colours; None
-            is neither.
+        key: The key of its values in a row.
+        heading: The heading for people.
+        write: Formats a value.
+        right: True for numbers, which are aligned on the right and never wrapped.
+        emphasis: Returns True to highlight the cell of a row, False to dim it, and None to leave it as it is.
     """
 
     key: str
     heading: str
     write: Callable[[Any], str] = str
     right: bool = False
-    decided: Callable[[Row], bool | None] | None = None
+    emphasis: Callable[[Row], bool | None] | None = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as data, and how people see them.
+    """Rows of data with their columns for people.
 
     Attributes:
-        rows: Every row with all of its keys, as machine-readable forms give it.
-        columns: What `table` and `md` show; empty: every key as it is.
-        title: Above the table.
-        captions: Lines below it.
-        keys: What machine-readable forms give, in this order; empty: what the first row has.
-        signature: A last line that is to be copied as it is.
+        rows: All rows. Formats for programs write all of their keys.
+        columns: The columns that people see. Empty: every key is a column.
+        title: The line above the table.
+        captions: Lines below the table.
+        keys: The keys that formats for programs write, in this order. Empty: the keys of the first row.
+        signature: The last line, which people copy.
     """
 
     rows: Sequence[Row]
@@ -57,22 +56,22 @@ class Table:
     signature: str = ""
 
 
-def number(digits: int) -> Callable[[Any], str]:
-    """Return a function that writes numbers with so many decimals, and undefined ones as n/a."""
-    return lambda value: NUMBERS["undefined"] if plain_value(value) is None else f"{value:.{digits}f}"
+def make_number_format(decimals: int) -> Callable[[Any], str]:
+    """Return a function that formats a number with some decimals, and None or nan as n/a."""
+    return lambda value: NUMBERS["undefined"] if plain_value(value) is None else f"{value:.{decimals}f}"
 
 
-def percent(share: float) -> str:
-    """Write a share as a percentage."""
+def format_percent(share: float) -> str:
+    """Format a share as a percentage."""
     return f"{100 * share:.{NUMBERS['percentDecimals']}f} %"
 
 
-def p_value(value: Any, log10_p: float | None = None) -> str:
-    """Write a p-value so that it is never rounded to 0 or 1; `log10_p` is its logarithm, for values below all floats.
+def format_p_value(value: Any, log10_p: float | None = None) -> str:
+    """Format a p-value without rounding it to 0 or 1; its logarithm replaces values below the range of floats.
 
-    >>> [p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.9999999, 0.0)]
+    >>> [format_p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.9999999, 0.0)]
     ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999', '>0.99999', '<1e-323']
-    >>> p_value(0.0, -512.25)
+    >>> format_p_value(0.0, -512.25)
     '5.6e-513'
     """
     rules = NUMBERS["pValue"]
@@ -87,31 +86,31 @@ def p_value(value: Any, log10_p: float | None = None) -> str:
         return f"{number:.{rules['scientificDigits']}e}"
     if value < rules["preciseFrom"]:
         return f"{value:.{rules['decimals']}f}"
-    written = f"{value:.{rules['preciseDigits']}g}"
-    return str(rules["almostOne"]) if float(written) == 1 else written
+    digits = f"{value:.{rules['preciseDigits']}g}"
+    return str(rules["almostOne"]) if float(digits) == 1 else digits
 
 
 def is_significant(row: Row) -> bool:
-    """Whether the difference that a row is about is significant, for `Column.decided`."""
+    """Return True if the difference in a row is significant (an emphasis of `Column`)."""
     return bool(row["significant"])
 
 
-def text(value: Any) -> str:
-    """Write a text, a missing one as a dash."""
+def format_text(value: Any) -> str:
+    """Format a text, and None or nan as a dash."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "-" if plain_value(value) is None else str(value)
 
 
-def cells(table: Table) -> tuple[list[Column], list[list[str]]]:
-    """The columns that people see, and every row's cells as they see them."""
+def format_cells(table: Table) -> tuple[list[Column], list[list[str]]]:
+    """Return the columns that people see, and the formatted cells of every row."""
     keys = table.keys or (list(table.rows[0]) if table.rows else [])
-    columns = list(table.columns) or [Column(key, key, text) for key in keys]
+    columns = list(table.columns) or [Column(key, key, format_text) for key in keys]
     return columns, [[column.write(row[column.key]) for column in columns] for row in table.rows]
 
 
-def visible(cell: str) -> str:
-    """Write control characters, which could steer a terminal or break a line, as escapes."""
+def escape_controls(cell: str) -> str:
+    """Replace control characters, which could steer a terminal or break a line, by escapes."""
     if cell.isprintable():
         return cell
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cell)

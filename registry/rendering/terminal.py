@@ -1,8 +1,8 @@
-"""Tables for a terminal or a text file, as wide as their widest cells.
+"""Tables for a terminal or a text file.
 
-Where that is more than there is, texts are folded first: between words, within a long one between characters, in a
-number nowhere. What has no room is shown below, beside the columns that name the rows once more. Colours say nothing
-that words or numbers do not say too.
+A table that is too wide is wrapped first: texts between words, long words between characters, numbers never. Columns
+that still do not fit are printed below, next to a repetition of the columns that name the rows. Colours only repeat
+information that words or numbers give.
 """
 
 from __future__ import annotations
@@ -11,136 +11,138 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from registry.rendering.table import Column, Table, cells, visible
+from registry.rendering.table import Column, Table, escape_controls, format_cells
 
-_WIDTH = 200  # of a text file
-_FOLDED = 12  # characters that a text is folded to at most
-_BETWEEN = 3  # characters between two columns
-_LONGEST = 24  # characters of a number; what has more digits is an identifier, which may be broken
+_FILE_WIDTH = 200  # characters of a line of a text file
+_WRAP_WIDTH = 12  # a text column is not wrapped to fewer characters than this
+_GAP = 3  # characters between two columns
+_LONGEST_NUMBER = 24  # characters; longer numbers are identifiers, which may be broken
 _NUMBER = re.compile(r"[-+<]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?")
 _ATOM = re.compile(rf"{_NUMBER.pattern}|.")
 _BOLD = "1"
-_STYLES = {True: "1;36", False: "2", None: ""}  # decided: bold and cyan; open: dim; no decision: as it is
+_STYLES = {True: "1;36", False: "2", None: ""}  # by the column's emphasis: bold cyan, dim, unchanged
 
 
-def terminal_table(table: Table, width: int | None = None, *, color: bool = False) -> str:
-    """Draw a table, at most as wide as the terminal; control characters in it are inert."""
-    columns, rows = cells(table)
-    written = [["\n".join(map(visible, cell.split("\n"))) for cell in row] for row in rows]
-    styles = [[_STYLES[column.decided(row)] if color and column.decided else "" for column in columns]
+def render_terminal(table: Table, width: int | None = None, *, color: bool = False) -> str:
+    """Render a table within the width of a terminal, with control characters escaped."""
+    columns, rows = format_cells(table)
+    cells = [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
+    styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
               for row in table.rows]
-    bold, room = _BOLD if color else "", width or _WIDTH
-    lines = [_styled(line, bold) for line in (folded(visible(table.title), room) if table.title else ())]
-    for chosen in _blocks(columns, written, room):
-        heading, *drawn = _lines([columns[n] for n in chosen], [[row[n] for n in chosen] for row in written],
-                                 [[row[n] for n in chosen] for row in styles], room)
-        lines += ["", _styled(heading, bold), *drawn, ""]
+    bold, room = _BOLD if color else "", width or _FILE_WIDTH
+    lines = [_add_style(line, bold) for line in (wrap_text(escape_controls(table.title), room) if table.title else ())]
+    for block in _split_columns(columns, cells, room):
+        heading, *body = _make_lines([columns[n] for n in block], [[row[n] for n in block] for row in cells],
+                                     [[row[n] for n in block] for row in styles], room)
+        lines += ["", _add_style(heading, bold), *body, ""]
     for caption in filter(None, table.captions):
-        lines += [visible(caption)] if width is None else folded(visible(caption), room)
-    lines += [visible(table.signature)] if table.signature else []  # in one piece, to be copied
+        lines += [escape_controls(caption)] if width is None else wrap_text(escape_controls(caption), room)
+    if table.signature:
+        lines.append(escape_controls(table.signature))  # one line, so that people can copy it
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _styled(text: str, style: str) -> str:
+def _add_style(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
 
 
-def _lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]],
-           width: int) -> Iterator[str]:
-    """The headings, a rule, and the rows, of which some take several lines; texts are folded as far as is needed.
+def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]],
+                width: int) -> Iterator[str]:
+    """Yield the lines of the headings, of a rule, and of the rows.
 
-    rich draws such tables as well, but takes five times as long, which is much for the pairs of 200 systems.
+    The library rich renders such tables too, but takes five times as long for the pairs of 200 systems.
     """
     from rich.cells import cell_len
 
-    headings = [visible(column.heading) for column in columns]
-    natural = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
-               for n in range(len(columns))]
-    room = width - 2 - _BETWEEN * (len(natural) - 1)
-    sizes = natural if sum(natural) <= room else _sizes(natural, [
-        size if column.right else least_width(row[n] for row in (headings, *rows))
-        for n, (column, size) in enumerate(zip(columns, natural, strict=True))], room)
-    plain = [""] * len(columns)
-    for row, of_row in zip((headings, None, *rows), (plain, plain, *styles), strict=True):
+    headings = [escape_controls(column.heading) for column in columns]
+    full = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
+            for n in range(len(columns))]
+    room = width - 2 - _GAP * (len(full) - 1)
+    sizes = full if sum(full) <= room else _shrink(full, [
+        size if column.right else find_least_width(row[n] for row in (headings, *rows))
+        for n, (column, size) in enumerate(zip(columns, full, strict=True))], room)
+    unstyled = [""] * len(columns)
+    for row, row_styles in zip((headings, None, *rows), (unstyled, unstyled, *styles), strict=True):
         if row is None:
-            yield " " + "─" * (sum(sizes) + _BETWEEN * (len(sizes) - 1))
+            yield " " + "─" * (sum(sizes) + _GAP * (len(sizes) - 1))
             continue
-        parts = [folded(cell, size) for cell, size in zip(row, sizes, strict=True)]
+        parts = [wrap_text(cell, size) for cell, size in zip(row, sizes, strict=True)]
         for n in range(max(map(len, parts))):
             pieces = [part[n] if n < len(part) else "" for part in parts]
             blanks = [" " * (size - cell_len(piece)) for piece, size in zip(pieces, sizes, strict=True)]
-            shown = [_styled(piece, style) for piece, style in zip(pieces, of_row, strict=True)]
-            yield " " + (" " * _BETWEEN).join(
-                blank + piece if column.right else piece + blank
-                for column, piece, blank in zip(columns, shown, blanks, strict=True))
+            pieces = [_add_style(piece, style) for piece, style in zip(pieces, row_styles, strict=True)]
+            yield " " + (" " * _GAP).join(blank + piece if column.right else piece + blank
+                                          for column, piece, blank in zip(columns, pieces, blanks, strict=True))
 
 
-def _sizes(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """How wide the columns are where there is so much room: the widest texts give way first."""
-    cap, sizes = max(natural), list(natural)
+def _shrink(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Return widths of columns that fit into the room; the widest columns shrink first."""
+    cap, sizes = max(full), list(full)
     while cap > 1 and sum(sizes) > room:
         cap -= 1
-        sizes = [max(at_least, min(size, cap)) for size, at_least in zip(natural, least, strict=True)]
+        sizes = [max(minimum, min(size, cap)) for size, minimum in zip(full, least, strict=True)]
     return sizes
 
 
-def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """The columns that have room beside each other, by their numbers; those that name the rows are in every block.
+def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """Split columns, as numbers, into blocks that fit side by side; columns that name the rows are in every block.
 
-    These are one or two texts that the table begins with, or the first one after its ranks.
+    The first one or two columns name the rows if they are texts, otherwise the first text after the ranks.
     """
     from rich.cells import cell_len
 
-    everything = list(range(len(columns)))
-    texts = [n for n in everything if not columns[n].right]
-    names = list(takewhile(lambda n: not columns[n].right, everything[:2])) or texts[:1]
-    of_column = [[visible(column.heading), *(row[n] for row in rows)] for n, column in enumerate(columns)]
-    needed = {n: _BETWEEN + max(cell_len(line) for cell in of_column[n] for line in cell.split("\n"))
-              for n in everything}
-    if sum(needed.values()) <= width - 2 + _BETWEEN:
-        return [everything]
-    needed |= {n: min(needed[n], _BETWEEN + max(_FOLDED, least_width(of_column[n]))) for n in texts}
+    numbers = list(range(len(columns)))
+    texts = [n for n in numbers if not columns[n].right]
+    names = list(takewhile(lambda n: not columns[n].right, numbers[:2])) or texts[:1]
+    cells = [[escape_controls(column.heading), *(row[n] for row in rows)] for n, column in enumerate(columns)]
+    sizes = {n: _GAP + max(cell_len(line) for cell in cells[n] for line in cell.split("\n")) for n in numbers}
+    if sum(sizes.values()) <= width - 2 + _GAP:
+        return [numbers]
+    sizes |= {n: min(sizes[n], _GAP + max(_WRAP_WIDTH, find_least_width(cells[n]))) for n in texts}
     blocks: list[list[int]] = [[]]
-    for n in everything:
-        if n not in names and sum(needed[m] for m in {*names, *blocks[-1], n}) > width - 2 + _BETWEEN:
+    for n in numbers:
+        if n not in names and sum(sizes[m] for m in {*names, *blocks[-1], n}) > width - 2 + _GAP:
             blocks.append(names.copy())
-        blocks[-1] += [n] if n not in blocks[-1] else []
-    return [block for block in blocks if set(block) - set(names)] or [everything]
+        if n not in blocks[-1]:
+            blocks[-1].append(n)
+    return [block for block in blocks if set(block) - set(names)] or [numbers]
 
 
-def folded(text: str, size: int) -> list[str]:
-    """The lines of a text, each of at most so many characters' width; a number that is wider has a line of its own.
+def wrap_text(text: str, size: int) -> list[str]:
+    """Return the lines of a text, each of at most `size` characters; a wider number has its own line.
 
-    >>> folded("F1 of 0.123456 to 0.5", 9)
+    >>> wrap_text("F1 of 0.123456 to 0.5", 9)
     ['F1 of', '0.123456', 'to 0.5']
-    >>> folded("score=0.123456", 8)
+    >>> wrap_text("score=0.123456", 8)
     ['score=', '0.123456']
     """
     from rich.cells import cell_len
 
     if "\n" in text:
-        return [line for part in text.split("\n") for line in folded(part, size)]
+        return [line for part in text.split("\n") for line in wrap_text(part, size)]
     if cell_len(text) <= size:
         return [text]
     lines = [""]
     for word in text.split(" "):
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if cell_len(joined) <= size:
-            lines[-1] = joined
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer) <= size:
+            lines[-1] = longer
             continue
-        lines += [""] if lines[-1] else []
-        for atom in [word] if cell_len(word) <= size else _atoms(word):
+        if lines[-1]:
+            lines.append("")
+        for atom in [word] if cell_len(word) <= size else _split_word(word):
             if lines[-1] and cell_len(lines[-1] + atom) > size:
                 lines.append("")
             lines[-1] += atom
     return lines
 
 
-def least_width(texts: Iterable[str]) -> int:
-    """The width of the longest number in texts, below which they cannot be folded; 1 if there is none."""
-    return max((len(found) for text in texts for found in _NUMBER.findall(text) if len(found) <= _LONGEST), default=1)
+def find_least_width(texts: Iterable[str]) -> int:
+    """Return the width of the longest number in texts, which wrapping keeps whole; 1 if there is none."""
+    numbers = (number for text in texts for number in _NUMBER.findall(text))
+    return max((len(number) for number in numbers if len(number) <= _LONGEST_NUMBER), default=1)
 
 
-def _atoms(word: str) -> list[str]:
-    """A word in pieces that stay whole."""
-    return [piece for atom in _ATOM.findall(word) for piece in ([atom] if len(atom) <= _LONGEST else atom)]
+def _split_word(word: str) -> list[str]:
+    """Split a word into characters and whole numbers."""
+    return [piece for atom in _ATOM.findall(word) for piece in ([atom] if len(atom) <= _LONGEST_NUMBER else atom)]

@@ -13,8 +13,8 @@ from registry.boards.states import BoardDifference, Correction, DecisionChange, 
 from registry.errors import counted
 from registry.evaluation.scoring.stale import StaleScore
 from registry.provenance import Signature
-from registry.rendering.render import markdown_rows, plain_markdown
-from registry.rendering.table import Column, Table, number, p_value, text
+from registry.rendering.render import escape_markdown, render_markdown_rows
+from registry.rendering.table import Column, Table, format_p_value, format_text, make_number_format
 
 _MOST_SHOWN = 20  # corrected items that people see
 _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
@@ -24,7 +24,7 @@ _DECISION = ("difference", "p_value", "p_adjusted", "significant")
 def difference_tables(found: BoardDifference) -> list[Table]:
     """Who moved, and which decisions changed, as tables."""
     heading = found.after.title
-    of_system = _OF_SYSTEM | {"score": lambda of: number(found.after.decimals)(of.score)}
+    of_system = _OF_SYSTEM | {"score": lambda of: make_number_format(found.after.decimals)(of.score)}
     rows = [{"system": of.system, "why": of.why,
              **{key: _then(of.before, of.after, write) for key, write in of_system.items()}} for of in found.systems]
     moved = Table(rows, [Column("system", "system"), *_columns(of_system), Column("why", "why")],
@@ -47,7 +47,8 @@ def _corrected(found: BoardDifference, heading: str) -> list[Table]:
         return []
     more = len(corrected.on_board) - _MOST_SHOWN
     items = Table([vars(of) for of in corrected.on_board[:_MOST_SHOWN]],
-                  [Column("item", "item"), Column("before", "gold before", text), Column("after", "gold now", text)],
+                  [Column("item", "item"), Column("before", "gold before", format_text),
+                   Column("after", "gold now", format_text)],
                   f"{heading}: {counted(len(corrected.on_board), 'corrected item')}",
                   (f"and {counted(more, 'more item')}.",) if more > 0 else ())
     systems = Table([vars(of) for of in corrected.systems],
@@ -91,12 +92,12 @@ def _then(before: Any, after: Any, write: Callable[[Any], str]) -> str:
 
 
 _OF_SYSTEM: dict[str, Callable[[Standing], str]] = {
-    "rank": lambda of: text(of.rank),
+    "rank": lambda of: format_text(of.rank),
     "range": lambda of: "-" if of.rank_low is None else f"{of.rank_low}-{of.rank_high}",
-    "cluster": lambda of: text(of.cluster),
+    "cluster": lambda of: format_text(of.cluster),
 }
 _OF_PAIR: dict[str, Callable[[PairDecision], str]] = {
-    "p": lambda of: p_value(of.p_value), "adjusted p": lambda of: p_value(of.p_adjusted),
+    "p": lambda of: format_p_value(of.p_value), "adjusted p": lambda of: format_p_value(of.p_adjusted),
     "significant": lambda of: "yes" if of.significant else "no",
 }
 
@@ -118,15 +119,16 @@ def _correction(task: str, test_set: str, boards: Sequence[BoardDifference]) -> 
     first = boards[0]
     corrected, versions = first.correction, [state.task_version for state in (first.before, first.after)]
     assert corrected is not None
-    yield f"# Erratum: the gold annotations of {plain_markdown(f'{task}/{test_set}')}\n\n"
+    yield f"# Erratum: the gold annotations of {escape_markdown(f'{task}/{test_set}')}\n\n"
     of_versions = f" (version {versions[0]} of the task, now {versions[1]})" if versions[0] != versions[1] else ""
-    yield (f"The gold annotations of test set {plain_markdown(test_set)} were corrected{plain_markdown(of_versions)}. "
-           f"{_counts(corrected)} All submissions were scored again with the corrected gold; the submissions "
-           f"themselves are {_submissions(boards)}. The results below replace those that were published before.\n\n")
+    yield (f"The gold annotations of test set {escape_markdown(test_set)} were corrected"
+           f"{escape_markdown(of_versions)}. {_counts(corrected)} All submissions were scored again with the "
+           f"corrected gold; the submissions themselves are {_submissions(boards)}. The results below replace "
+           "those that were published before.\n\n")
     shown = corrected.items[:_MOST_LISTED]
     if shown:
         yield "## Corrected annotations\n\n"
-        yield from markdown_rows(["item", "was", "is"], [
+        yield from render_markdown_rows(["item", "was", "is"], [
             [of.item, *("not there" if side is None else _clipped(side) for side in (of.before, of.after))]
             for of in shown])
         if more := len(corrected.items) - len(shown):
@@ -157,14 +159,14 @@ def _submissions(boards: Sequence[BoardDifference]) -> str:
 
 
 def _board(of: BoardDifference) -> Iterator[str]:
-    yield f"## {plain_markdown(of.after.title)}\n\n"
-    yield from markdown_rows(
+    yield f"## {escape_markdown(of.after.title)}\n\n"
+    yield from render_markdown_rows(
         ["rank (range) before", "now", "system", "score before", "now", "items whose statistics changed"],
         list(_rows(of)), [True, True, False, True, True, False])
-    yield f"\n{plain_markdown(_corrected_in_facet(of) + _ranks(of))}\n\n"
+    yield f"\n{escape_markdown(_corrected_in_facet(of) + _ranks(of))}\n\n"
     yield from _conclusions(of)
     if other := [reason for reason in of.reasons if not reason.startswith("The gold was revised")]:
-        yield f"Beside the gold this changed, too: {plain_markdown(' '.join(other))}\n\n"
+        yield f"Beside the gold this changed, too: {escape_markdown(' '.join(other))}\n\n"
     yield from (f"{when}: `{state.signature.replace('`', '')}`\n\n"
                 for when, state in (("Before", of.before), ("Now", of.after)))
 
@@ -214,7 +216,7 @@ def _conclusions(of: BoardDifference) -> Iterator[str]:
     elif changed:
         yield f"Of {counted(stayed, 'pair')}{of_before}, {len(changed)} {'is' if len(changed) == 1 else 'are'} " \
               "decided otherwise:\n\n"
-        yield from (f"- {plain_markdown(_sentence(one) + _by_family(of, one))}\n" for one in changed)
+        yield from (f"- {escape_markdown(_sentence(one) + _by_family(of, one))}\n" for one in changed)
         yield "\n"
     else:
         yield f"No conclusion changed: all {counted(stayed, 'pair')}{of_before} are decided as before.\n\n"
@@ -225,7 +227,7 @@ def _by_family(of: BoardDifference, one: DecisionChange) -> str:
     was, now = (Signature.parse(state.signature).family_size for state in (of.before, of.after))
     if was == now or of.after.settings["correction"] == "none":
         return ""
-    raw = [p_value(side.p_value) for side in (one.before, one.after)]
+    raw = [format_p_value(side.p_value) for side in (one.before, one.after)]
     family = f"the family {'grew' if was < now else 'shrank'} from {counted(was, 'pair')} to {now}"
     if one.before.p_value == one.after.p_value:
         return f" Its raw p = {raw[0]} is as before, but {family}."
@@ -239,7 +241,7 @@ def _rows(of: BoardDifference) -> Iterator[list[str]]:
         was, now = of.before.systems.get(name), of.after.systems.get(name)
         ranks = ["-" if side is None or side.rank is None else f"{side.rank} ({side.rank_low}-{side.rank_high})"
                  for side in (was, now)]
-        scores = ["-" if side is None else number(of.after.decimals)(side.score) for side in (was, now)]
+        scores = ["-" if side is None else make_number_format(of.after.decimals)(side.score) for side in (was, now)]
         yield [*ranks, _shown(name), *scores, _changed(of, items.get(name))]
 
 
@@ -271,7 +273,7 @@ def _favours(of: DecisionChange, *, after: bool) -> str:
 
 def _sentence(of: DecisionChange) -> str:
     """What was concluded of a pair, and what is."""
-    was, now = (f"adjusted p = {p_value(side.p_adjusted)}" for side in (of.before, of.after))
+    was, now = (f"adjusted p = {format_p_value(side.p_adjusted)}" for side in (of.before, of.after))
     before, after = (_favours(of, after=later) for later in (False, True))
     others = {name: _shown(other) for name, other in (of.systems, of.systems[::-1])}
     if _turned(of):
@@ -287,5 +289,5 @@ def stale_table(found: Sequence[tuple[StaleScore, float | None]]) -> Table:
     rows = [{"task": of.task, "test_set": of.test_set, "submission": of.submission, "metric": of.metric,
              "before": of.value, "after": value, "why": of.why} for of, value in found]
     columns = [Column(name, name.replace("_", " ")) for name in ("task", "test_set", "submission", "metric")]
-    columns += [Column(name, name, number(4), right=True) for name in ("before", "after")]
+    columns += [Column(name, name, make_number_format(4), right=True) for name in ("before", "after")]
     return Table(rows, [*columns, Column("why", "why")], "What was stale" if rows else "Nothing was stale")

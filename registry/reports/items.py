@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from registry.boards.items import ItemView, Known, SystemOutput
-from registry.rendering.table import Column, Table, number
-from registry.rendering.table import text as plain
+from registry.rendering.table import Column, Table, make_number_format
+from registry.rendering.table import format_text as plain
 
-_FRACTIONS = ("differing", "mean", "deviation", "worst", "best", "score")
+_FRACTIONS = ("mean_differing", "mean", "sd", "worst", "best", "score")
 _COUNTS = ("answers", "support", "runs")
 
 
@@ -53,7 +53,7 @@ def _answer(shown: ItemView, answer: Known) -> str:
 
 def _column(key: str) -> Column:
     if key in _FRACTIONS:
-        return Column(key, key, lambda value: "" if value is None else number(4)(value), right=True)
+        return Column(key, key, lambda value: "" if value is None else make_number_format(4)(value), right=True)
     if key in _COUNTS:
         return Column(key, key, plain, right=True)
     if key == "right":

@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.boards.leaderboard import title
+from registry.boards.leaderboard import make_board_title
 from registry.errors import UnknownNameError
-from registry.rendering.table import Column, Table, is_significant, number, p_value, text
-from registry.rendering.table import text as plain
+from registry.rendering.table import Column, Table, format_p_value, format_text, is_significant, make_number_format
+from registry.rendering.table import format_text as plain
 from registry.studies.ranking import NBest
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
+
+_format_share = make_number_format(4)
 
 
 def _right(key: str, heading: str, write: Callable[[Any], str] = plain) -> Column:
@@ -26,17 +28,19 @@ PAIRS = (*_SYSTEMS, _right("differs_up_to", "differ up to n"), _right("significa
          _right("cut_offs", "of"), Column("significant_at", "at n"), Column("favours", "for"))
 PAIR_KEYS = (*_PAIR, "differs_up_to", "significant", "cut_offs", "significant_at", "favours")
 TESTS = (*_SYSTEMS, _right("n", "n"), _right("only_a", "only A"), _right("right_a", "right"),
-         _right("only_b", "only B"), _right("right_b", "right"), _right("p_value", "p", p_value),
-         Column("significant", "significant", lambda yes: "yes" if yes else "", decided=is_significant))
+         _right("only_b", "only B"), _right("right_b", "right"), _right("p_value", "p", format_p_value),
+         Column("significant", "significant", lambda yes: "yes" if yes else "", emphasis=is_significant))
 TEST_KEYS = (*_PAIR, "n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant", "test", "rule")
 CURVES = (Column("system", "system"), _right("n", "n"), _right("accepted", "accepted"), _right("right", "right"),
-          _right("precision", "precision", number(4)), _right("ci_low", "from", number(4)),
-          _right("ci_high", "to", number(4)), _right("recall", "recall", number(4)))
+          _right("precision", "precision", _format_share), _right("ci_low", "from", _format_share),
+          _right("ci_high", "to", _format_share), _right("recall", "recall", _format_share))
 VARIATION = (
-    Column("system", "system"), _right("repetitions", "repetitions"), _right("accepted", "accepted", number(1)),
-    _right("precision", "precision", number(4)), _right("deviation", "deviation", number(4)),
-    _right("expected", "expected", number(4)), _right("p_variance", "p", p_value), _right("outside", "outside"),
-    _right("p_outside", "p", p_value))
+    Column("system", "system"), _right("repetitions", "repetitions"),
+    _right("accepted", "accepted", make_number_format(1)),
+    _right("precision", "precision", _format_share), _right("deviation", "deviation", _format_share),
+    _right("expected", "expected", _format_share), _right("p_variance", "p", format_p_value),
+    _right("outside", "outside"),
+    _right("p_outside", "p", format_p_value))
 
 
 def pairs_table(result: StudyResult) -> Table:
@@ -108,19 +112,19 @@ def _column(key: str, rows: list[Row]) -> Column:
     numeric = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     heading = "p" if key == "p_value" else key.replace("_", " ")
     return Column(key, heading, _p_value if key.startswith("p_") else _cell, right=numeric,
-                  decided=is_significant if key == "significant" and not numeric else None)
+                  emphasis=is_significant if key == "significant" and not numeric else None)
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if not isinstance(value, float):
-        return text(value)
+        return format_text(value)
     return f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.4g}"  # gains may be small numbers
 
 
 def _p_value(value: Any) -> str:
-    return "" if value is None else p_value(value)
+    return "" if value is None else format_p_value(value)
 
 
 def _effects(result: StudyResult) -> Table:
@@ -140,7 +144,7 @@ def _best(result: StudyResult) -> Table:
 
 def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
     """One board's rows: in full for programs, in `columns` for people, who are told once what the board is."""
-    return Table(rows, tuple(_board_column(key) for key in columns), title(rows[0]), keys=tuple(rows[0]))
+    return Table(rows, tuple(_board_column(key) for key in columns), make_board_title(rows[0]), keys=tuple(rows[0]))
 
 
 def _board_column(key: str) -> Column:
@@ -155,7 +159,7 @@ def _number(value: float | None) -> str:
     """Write a number; odds can be infinite, and nothing stands where a number is undefined."""
     if value is not None and math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    return "" if value is None else number(4)(value)
+    return "" if value is None else _format_share(value)
 
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {

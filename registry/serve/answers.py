@@ -23,7 +23,7 @@ from starlette.responses import Response
 
 from registry.errors import suggest
 from registry.identity import digest_lines
-from registry.rendering.render import lines
+from registry.rendering.render import render_rows
 from registry.reports.page.html import environment, hashed
 from registry.serve.queries import Served
 from registry.serve.source import ProblemError, Reading
@@ -157,7 +157,7 @@ def _quality(form: str, wanted: Sequence[tuple[str, float]]) -> float:
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
     """Rows as a form, as all commands write it."""
-    return "".join(lines(keys, rows, form)).encode("utf-8", "backslashreplace")
+    return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
 _SMALL = 1000  # bytes that are not worth compressing

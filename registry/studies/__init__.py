@@ -1,17 +1,19 @@
-"""Analyses of a task: each is a value with options, its result is stored, and a stored result is not computed again.
+"""Stored analyses of a task.
 
-shared           study (options, subjects, findings), run (compute and store), verify, score_distributions
-of tests         advise
-of systems       effects (effects and best), new_best (of all versions)
-of gains         gains (of all pairs), threshold (and curve, test-size), calibration (and domains)
-of rankings      ranking
-of dependence    dependence (correlation, dependence, variance)
-of judges        judge
-of test sets     power; of several: suites (suite, macro-average, replicability)
-planning files   synthesize: not stored as studies
+A study is a value with options. Its result is stored, and a stored result is not computed again.
 
-`STUDIES` has a line for each study: a new one is a file and a line. The command line lists all of them, so no study is
-imported before its use. If options turn a study into another one (`Study.meant`), that one is in `MEANT`.
+common parts     study (options, subjects, findings), run (compute and store), verify, score_distributions
+tests            advise
+systems          effects (effects and best), new_best (all versions)
+gains of pairs   gains, threshold (and curve, test-size), calibration (and domains)
+n-best lists     ranking
+dependence       dependence (correlation, dependence, variance)
+judges           judge
+test sets        power; several test sets: suites (suite, macro-average, replicability)
+simulated files  synthesize: not stored as studies
+
+To add a study, write a file and add it to `STUDIES`. The command line lists these names, and imports a study only when
+it is used. `RESOLVED_STUDIES` has studies without a command, which options of another study select (`Study.resolve`).
 """
 
 from __future__ import annotations
@@ -27,52 +29,52 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Known:
-    """An entry of the list of studies: the module below `registry.studies`, the class, and the help of the command."""
+class StudyEntry:
+    """Name of the module in `registry.studies`, name of the class, and help text of the command."""
 
     module: str
-    called: str
-    said: str
+    class_name: str
+    help: str
 
     def load(self) -> type[Study]:
-        """Import the class of the study."""
-        study: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.called)
+        """Import the class."""
+        study: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.class_name)
         return study
 
 
 STUDIES = {
-    "advise": Known("advise", "Advise", "Say which tests may be used, and which to take."),
-    "threshold": Known("threshold", "Threshold", "Say which gains are probably significant."),
-    "curve": Known("threshold", "Curve", "Show how confidence grows with gain."),
-    "test-size": Known("threshold", "Sizes", "Say how large the test set must be."),
-    "calibration": Known("calibration", "Calibration", "Say how often tests name the truly better system."),
-    "correlation": Known("dependence", "Correlation", "Say what tests that assume independence would miss."),
-    "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
-    "variance": Known("dependence", "Variance", "Say what items, runs and prompts add to errors."),
-    "judge": Known("judge", "Judge", "Say how far a judge agrees with people."),
-    "power": Known("power", "Power", "Say which differences a test set finds."),
-    "replicability": Known(
+    "advise": StudyEntry("advise", "Advise", "Say which tests may be used, and which to take."),
+    "threshold": StudyEntry("threshold", "Threshold", "Say which gains are probably significant."),
+    "curve": StudyEntry("threshold", "Curve", "Show how confidence grows with gain."),
+    "test-size": StudyEntry("threshold", "Sizes", "Say how large the test set must be."),
+    "calibration": StudyEntry("calibration", "Calibration", "Say how often tests name the truly better system."),
+    "correlation": StudyEntry("dependence", "Correlation", "Say what tests that assume independence would miss."),
+    "dependence": StudyEntry("dependence", "Dependence", "Say what documents do to tests of single items."),
+    "variance": StudyEntry("dependence", "Variance", "Say what items, runs and prompts add to errors."),
+    "judge": StudyEntry("judge", "Judge", "Say how far a judge agrees with people."),
+    "power": StudyEntry("power", "Power", "Say which differences a test set finds."),
+    "replicability": StudyEntry(
         "suites", "Replicability", "Say on how many test sets each system beats another."),
-    "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
-    "best": Known("effects", "Best", "Print which systems may be best, and which ranks are open."),
-    "new-best": Known("new_best", "NewBest", "Say which submissions of an open board were new bests."),
-    "ranking": Known("ranking", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
-    "suite": Known("suites", "Suite", "Say which ranks systems may have over several test sets."),
-    "macro-average": Known("suites", "Macro", "Say which averages over test sets differ."),
+    "effects": StudyEntry("effects", "Effects", "Print effect sizes and equivalence of every pair."),
+    "best": StudyEntry("effects", "Best", "Print which systems may be best, and which ranks are open."),
+    "new-best": StudyEntry("new_best", "NewBest", "Say which submissions of an open board were new bests."),
+    "ranking": StudyEntry("ranking", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
+    "suite": StudyEntry("suites", "Suite", "Say which ranks systems may have over several test sets."),
+    "macro-average": StudyEntry("suites", "Macro", "Say which averages over test sets differ."),
 }
-MEANT = {
-    "domains": Known("calibration", "Domains", "Say whether gains carry over to other test sets."),
+RESOLVED_STUDIES = {
+    "domains": StudyEntry("calibration", "Domains", "Say whether gains carry over to other test sets."),
 }
 
 
 def load_study(name: str) -> type[Study]:
-    """Import the study of a name: with or without a command, or of another package (`name@package`).
+    """Import a study by its name, which may name another package (`name@package`).
 
     Raises:
-        InputError: The package is not installed, or offers no such study.
+        InputError: The package is not installed, or has no such study.
     """
     if package_of(name) is None:
-        return (STUDIES | MEANT)[name].load()
+        return (STUDIES | RESOLVED_STUDIES)[name].load()
     from registry.studies.study import Study
 
     return Catalogue("study", Study, ())[name]  # type: ignore[type-abstract]

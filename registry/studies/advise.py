@@ -64,7 +64,7 @@ class Advise(BoardStudy):
     citation: ClassVar[str] = "Dror et al. 2018, section 3"
     task: ClassVar = "none"
     settings: ClassVar = ("test", "unit", "alpha")
-    computes: ClassVar = False
+    is_slow: ClassVar = False
     explain: str | None = option(None, "Say what this test tests and assumes, and whether it may be used here.",
                                  metavar="TEST")
 
@@ -73,7 +73,7 @@ class Advise(BoardStudy):
         if self.explain is not None:
             parse("test", TESTS, self.explain)
 
-    def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
+    def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
         if self.explain is None:
             raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")
         return "", Finding({"explanation": explain_test(parse("test", TESTS, self.explain))})

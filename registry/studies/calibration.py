@@ -1,8 +1,8 @@
 """How often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
 
-`Calibration` draws test sets from the one at hand, which is the population; `Domains` compares one test set with
-others, or values of an attribute of items such as a genre. Test sets of other domains are no samples of the same
-population, so a small p-value need not carry over.
+`Calibration` takes the test set as the population, and samples smaller test sets from it. `Domains` compares one test
+set with others, or the values of an item attribute such as the genre. Test sets of other domains are not samples of the
+same population, so a small p-value need not carry over.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from registry.studies.gains import (
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
 from registry.studies.threshold import DRAWS, find_interval, resample_systems
 
-BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p: as in table 1, and beyond
-WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
-_MANY = 6  # pairs of domains above which one sentence speaks of all
+BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p-values, extending table 1
+WIDTH = 0.2  # half the width of the borderline band, as a share of alpha
+_MANY = 6  # pairs of domains above which one sentence summarizes all
 
 
 class Domains(BoardStudy):
-    """The share of pairs whose better system is the better one elsewhere too, by p-value."""
+    """The share of pairs with the same better system on other test sets, by p-value."""
 
     name: ClassVar[str] = "domains"
     title: ClassVar[str] = "Does a gain carry over to other test sets?"
@@ -53,21 +53,23 @@ class Domains(BoardStudy):
     across: str | None = None
 
     @property
-    def facets_by(self) -> str | None:
+    def facet_attribute(self) -> str | None:
         return self.across
 
     def run(self, case: Case) -> Finding:
-        domains = {str(of.key.test_set.name if of.key.facet is None else of.key.facet[1]): of for of in case.boards}
+        domains = {str(board.key.test_set.name if board.key.facet is None else board.key.facet[1]): board
+                   for board in case.boards}
         if len(domains) < len(case.boards):
-            raise InputError(f"several test sets have items of the same {self.across}; choose one by --test-set")
+            raise InputError(f"several test sets have items with the same {self.across}; select one by --test-set")
         if len(domains) < 2:
-            raise InputError("there is one test set only; --across ATTRIBUTE takes the values of an item's attribute, "
-                             "such as its genre, for domains")
+            raise InputError("there is only one test set; use --across ATTRIBUTE to compare the values of an item "
+                             "attribute, such as the genre")
         if self.tested_on is not None and self.tested_on not in domains:
             raise UnknownNameError("domain", self.tested_on, domains)
         alpha = case.request.significance.alpha
         names = [name for name in domains if self.tested_on in (None, name)]
-        parts = case.parts.each(names, lambda name: pack([measure_gains(domains[name].matrix, case.settings, alpha)]))
+        parts = case.parts.compute_all(
+            names, lambda name: pack([measure_gains(domains[name].matrix, case.settings, alpha)]))
         rows = [row for name, part in zip(names, parts, strict=True) for other in domains if other != name
                 for row in _yield_bands(case, name, other, domains, unpack(part)[0])]
         if not rows:
@@ -77,181 +79,186 @@ class Domains(BoardStudy):
 
 
 def make_bands(alpha: float) -> list[tuple[float, float]]:
-    """The band about alpha, then those that p-values fall into, the smallest first."""
+    """Return the borderline band around alpha, then the bands of p-values in ascending order."""
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
 
 
 def is_inside(p: Floats, low: float, high: float) -> Flags:
-    """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
-    found: Flags = (p <= high) & ((p > low) | (low == 0))
-    return found
+    """Return which p-values lie in the band (low, high], or [0, high], because exact p-values can be 0."""
+    inside: Flags = (p <= high) & ((p > low) | (low == 0))
+    return inside
 
 
-def find_agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, Flags]:
-    """The pairs that another board has too, and whether the better system is better there as well."""
-    places = {(member.team, member.system): n for n, member in enumerate(there.members)}
-    place = np.array([places.get((member.team, member.system), -1) for member in here.members])
-    gains = gains.where((place[gains.better] >= 0) & (place[gains.worse] >= 0))
-    scores = there.matrix.scores()
-    difference = there.matrix.difference(scores[place[gains.better]], scores[place[gains.worse]])
+def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flags]:
+    """Return the pairs that another board has too, and whether the same system is better on it."""
+    indices = {(member.team, member.system): n for n, member in enumerate(other.members)}
+    index = np.array([indices.get((member.team, member.system), -1) for member in board.members])
+    gains = gains.select((index[gains.better] >= 0) & (index[gains.worse] >= 0))
+    scores = other.matrix.scores()
+    difference = other.matrix.difference(scores[index[gains.better]], scores[index[gains.worse]])
     defined = ~np.isnan(difference)
-    return gains.where(defined), difference[defined] > 0
+    return gains.select(defined), difference[defined] > 0
 
 
-def make_band_row(band: tuple[float, float], right: Flags, drawn: Iterable[Ints], confidence: float) -> Row:
-    """A band of p-values, and the share of its tests that are right with its interval.
+def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable[Ints], confidence: float) -> Row:
+    """Return a band of p-values, and the share of correct tests in it with its interval.
 
     Args:
-        band: Its ends.
-        right: Which of the tests in it are right, [tests].
-        drawn: How often each of them is taken in resamples, [tests] or [some resamples, tests] at a time.
-        confidence: Of the interval, which is nan where all are right, or none: so are they in all resamples.
+        band: Lower and upper end.
+        is_correct: Which tests in the band name the better system, [tests].
+        counts: Counts of the tests in resamples, in arrays of [tests] or [resamples, tests].
+        confidence: Confidence of the interval. The interval is nan if all or no tests are correct, because all
+            resamples agree.
     """
     low = high = math.nan
-    if right.any() and not right.all():
-        with np.errstate(invalid="ignore"):  # a resample that takes none has no share
-            low, high = find_interval(np.hstack([times @ right / times.sum(axis=-1) for times in drawn]), confidence)
-    return {"above": band[0], "up_to": band[1], "tests": len(right), "right": int(right.sum()),
-            "share": float(right.mean()) if len(right) else math.nan, "low": low, "high": high}
+    if is_correct.any() and not is_correct.all():
+        with np.errstate(invalid="ignore"):  # an empty resample has no share
+            low, high = find_interval(np.hstack([count @ is_correct / count.sum(axis=-1) for count in counts]),
+                                      confidence)
+    return {"above": band[0], "up_to": band[1], "tests": len(is_correct), "right": int(is_correct.sum()),
+            "share": float(is_correct.mean()) if len(is_correct) else math.nan, "low": low, "high": high}
 
 
 def _yield_bands(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
-    """The bands of one domain's p-values that have pairs, and what another domain says of these."""
+    """Yield the non-empty bands of one domain's p-values, with their agreement with another domain."""
     confidence = case.request.significance.confidence
     gains, agree = find_agreeing(gains, domains[name], domains[other])
-    drawn = resample_systems(len(domains[name].members), case.settings.seed)
+    systems = resample_systems(len(domains[name].members), case.settings.seed)
     for band in pairwise(BANDS):
         chosen = is_inside(gains.p, *band)
         if chosen.any():
-            times = drawn[:, gains.better[chosen]] * drawn[:, gains.worse[chosen]]
-            yield {"tested_on": name, "other": other} | make_band_row(band, agree[chosen], [times], confidence)
+            counts = systems[:, gains.better[chosen]] * systems[:, gains.worse[chosen]]
+            yield {"tested_on": name, "other": other} | make_band_row(band, agree[chosen], [counts], confidence)
 
 
 def _describe_domains(rows: Sequence[Row], alpha: float) -> list[str]:
-    both = list(dict.fromkeys((row["tested_on"], row["other"]) for row in rows))
-    if len(both) > _MANY:
-        known = [row for row in rows if row["up_to"] <= alpha]
-        tests, right = sum(row["tests"] for row in known), sum(row["right"] for row in known)
+    pairs = list(dict.fromkeys((row["tested_on"], row["other"]) for row in rows))
+    if len(pairs) > _MANY:
+        significant = [row for row in rows if row["up_to"] <= alpha]
+        tests, correct = sum(row["tests"] for row in significant), sum(row["right"] for row in significant)
         highest = max(band for band in BANDS if band <= alpha)
-        said = [f"Of {counted(tests, 'test')} with p up to {highest:.3g} on one domain {100 * right / tests:.0f} % "
-                f"have the same better system on another, over {len(both)} pairs of domains."] if tests else []
+        sentences = [f"Of {counted(tests, 'test')} with p up to {highest:.3g} on one domain "
+                     f"{100 * correct / tests:.0f} % have the same better system on another, over {len(pairs)} pairs "
+                     "of domains."] if tests else []
     else:
-        said = [sentence for pair in both if (sentence := _describe_pair(
+        sentences = [sentence for pair in pairs if (sentence := _describe_pair(
             *pair, [row for row in rows if (row["tested_on"], row["other"]) == pair], alpha))]
-    return [*said, "Test sets of other domains are no samples of one population: the share falls short where systems "
-                   "are differently good at them, and no p-value of the one speaks of the other."]
+    return [*sentences, "Test sets of different domains are not samples of one population. The share is lower if the "
+                        "order of the systems depends on the domain, and a p-value applies to its own domain only."]
 
 
 def _describe_pair(tested_on: str, other: str, rows: Sequence[Row], alpha: float) -> str | None:
-    about = [row for row in rows if row["above"] < alpha < row["up_to"]][:1]
-    known = [row for row in rows if row["up_to"] <= alpha]
-    tests, right = sum(row["tests"] for row in known), sum(row["right"] for row in known)
+    border = [row for row in rows if row["above"] < alpha < row["up_to"]][:1]
+    significant = [row for row in rows if row["up_to"] <= alpha]
+    tests, correct = sum(row["tests"] for row in significant), sum(row["right"] for row in significant)
     if not tests:
         return None
-    return (f"Of {counted(tests, 'pair')} with p up to {known[-1]['up_to']:.3g} on {tested_on} "
-            f"{100 * right / tests:.0f} % have the same better system on {other}"
+    return (f"Of {counted(tests, 'pair')} with p up to {significant[-1]['up_to']:.3g} on {tested_on} "
+            f"{100 * correct / tests:.0f} % have the same better system on {other}"
             + "".join(f", and of {row['tests']} with p from {row['above']:.3g} to {row['up_to']:.3g} "
-                      f"{100 * row['share']:.0f} %" for row in about if row["tests"]) + ".")
+                      f"{100 * row['share']:.0f} %" for row in border if row["tests"]) + ".")
 
 
-_TOGETHER = 10  # test sets in a part
-_MOST, _LARGEST = 10_000, 10**6  # test sets, and units of one
+_SETS_PER_PART = 10
+_MAX_SETS, _MAX_SIZE = 10_000, 10**6
 
 
 class Calibration(BoardStudy):
-    """The share of tests that name the truly better system, by p-value, with the test set as the population.
+    """The share of tests that name the truly better system, by p-value.
 
-    The test set is the population that smaller ones are drawn from, or with --domains other test sets say which system
-    is better (Berg-Kirkpatrick et al. 2012, section 4.2).
+    Test sets are sampled from the whole test set, which decides which system is truly better. With --domains other test
+    sets decide (Berg-Kirkpatrick et al. 2012, section 4.2).
     """
 
     name: ClassVar[str] = "calibration"
     title: ClassVar[str] = "How often does a test name the truly better system?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.2"
     figures: ClassVar = ("calibration",)
-    size: int | None = option(None, "Of the test sets that are drawn, in units; a fourth of the one at hand if none is "
-                              "given.")
-    sets: int = option(100, "How many test sets are drawn.")
-    domains: bool = option(False, "Do not draw: see how often the better system of one test set is the better one of "
+    size: int | None = option(None, "Size of the sampled test sets in units; by default a fourth of the test set.")
+    sets: int = option(100, "Number of sampled test sets.")
+    domains: bool = option(False, "Do not sample: count how often the better system on one test set is also better on "
                            "the others.")
-    across: str | None = option(None, "The same between the values of an attribute of items, such as their genre.",
+    across: str | None = option(None, "Compare the values of an item attribute, such as the genre, instead of test "
+                                      "sets.",
                                 metavar="ATTRIBUTE")
-    tested_on: str | None = option(None, "The test set, or value, that p-values are of; each in turn if none is given.",
+    tested_on: str | None = option(None, "The test set, or value, whose p-values are used; by default each in turn.",
                                    metavar="NAME")
 
-    def meant(self, task: str | None, shown: str | None) -> BoardStudy:  # noqa: ARG002
+    def resolve(self, task: str | None, shown: str | None) -> BoardStudy:  # noqa: ARG002
         if not self.domains and self.across is None and self.tested_on is None:
             return self
         if self.size is not None:
-            raise InputError("--size is of test sets that are drawn, and --facet of one domain; leave them out, or "
-                             "--domains, --across and --tested-on")
+            raise InputError("--size applies to sampled test sets only; leave it out, or --domains, --across and "
+                             "--tested-on")
         return Domains(tested_on=self.tested_on, across=self.across)
 
     def run(self, case: Case) -> Finding:
         matrix, alpha, settings = prepare_matrix(case.board.matrix), case.request.significance.alpha, case.settings
         size = max(2, matrix.n_units // 4) if self.size is None else self.size
-        if not 2 <= size <= _LARGEST or not 2 <= self.sets <= _MOST:
-            raise InputError(f"test sets have 2 to {_LARGEST} units, and there are 2 to {_MOST} of them")
+        if not 2 <= size <= _MAX_SIZE or not 2 <= self.sets <= _MAX_SETS:
+            raise InputError(f"--size {size} --sets {self.sets}: expected 2 to {_MAX_SIZE} units, and 2 to {_MAX_SETS} "
+                             "test sets")
         whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
         if not (whole > 0).any():
-            raise InputError("no two systems differ on the whole test set, so there is no better one to find")
+            raise InputError("no two systems differ on the whole test set, so no system is truly better")
 
-        def units(n: int) -> Places:
+        def sample_units(n: int) -> Places:
             return np.random.Generator(stream(settings.seed, SETS, n)).integers(0, matrix.n_units, size)
 
-        def tested(start: int) -> list[Any]:
-            drawn = [units(n) for n in range(start, min(start + _TOGETHER, self.sets))]
-            return pack(measure_gains_of_sets(matrix, np.stack(drawn), settings, alpha))
+        def test_sets(start: int) -> list[Any]:
+            samples = [sample_units(n) for n in range(start, min(start + _SETS_PER_PART, self.sets))]
+            return pack(measure_gains_of_sets(matrix, np.stack(samples), settings, alpha))
 
-        parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
-        tests = Judged.of([gains for part in parts for gains in unpack(part)], whole, alpha)
+        parts = case.parts.compute_all(range(0, self.sets, _SETS_PER_PART), test_sets)
+        tests = JudgedTests.judge([gains for part in parts for gains in unpack(part)], whole, alpha)
         rng = np.random.Generator(stream(settings.seed, SETS))
-        drawn = (rng.multinomial(self.sets, np.full(self.sets, 1 / self.sets), DRAWS),
-                 resample_systems(len(whole), settings.seed))
-        rows = [_measure_band(tests, band, drawn, case.request.significance.confidence) for band in make_bands(alpha)]
+        counts = (rng.multinomial(self.sets, np.full(self.sets, 1 / self.sets), DRAWS),
+                  resample_systems(len(whole), settings.seed))
+        rows = [_measure_band(tests, band, counts, case.request.significance.confidence) for band in make_bands(alpha)]
         return Finding({"bands": rows}, _describe_calibration(rows[0], tests, size, self.sets, matrix.n_units),
-                       warn_of_sets(case.board.matrix, units(0)))
+                       warn_of_sets(case.board.matrix, sample_units(0)))
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Tests of pairs that differ in the population, on test sets drawn from it.
+class JudgedTests:
+    """Tests on sampled test sets of pairs that differ in the population.
 
     Attributes:
-        on: The number of each test's test set, [tests].
-        pairs: What was found, [tests].
-        right: Whether the better system is the truly better one, [tests].
-        ratios: The true difference of each pair in its standard errors, above 0, [pairs].
-        left_out: How many tests are of pairs that are level in the population.
+        test_sets: Index of each test's test set, [tests].
+        pairs: Gains and p-values, [tests].
+        is_correct: Whether the test names the truly better system, [tests].
+        ratios: True difference of each pair divided by its standard error, above 0, [pairs].
+        n_left_out: Number of tests of pairs that are equal in the population.
     """
 
-    on: Ints
+    test_sets: Ints
     pairs: Gains
-    right: Flags
+    is_correct: Flags
     ratios: Floats
-    left_out: int
+    n_left_out: int
 
     @classmethod
-    def of(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> Judged:
-        """Judge the tests of test sets, with gains critical at alpha, by the true gains [systems, systems]."""
+    def judge(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> JudgedTests:
+        """Compare the gains on test sets with the true gains [systems, systems]; critical gains are those at alpha."""
         tests = join(sets)
-        true = whole[tests.better, tests.worse]
-        known = true != 0
-        on = np.repeat(np.arange(len(sets)), [len(of.p) for of in sets])
-        pairs = tests.where(known)
-        return cls(on[known], pairs, true[known] > 0, _ratios(pairs, whole, alpha), int((~known).sum()))
+        true_gains = whole[tests.better, tests.worse]
+        differs = true_gains != 0
+        test_sets = np.repeat(np.arange(len(sets)), [len(gains.p) for gains in sets])
+        pairs = tests.select(differs)
+        return cls(test_sets[differs], pairs, true_gains[differs] > 0, _compute_ratios(pairs, whole, alpha),
+                   int((~differs).sum()))
 
 
 def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
-    """Return the probability that the better system is the truly better one, if noise is normal, [tests].
+    """Return the probability that a test names the truly better system, if errors are normal, [tests].
 
-    If the true difference of pair j is r_j standard errors, a test with z = gain / standard error names the better
+    Let the true difference of pair j be r_j standard errors, and z = gain / standard error. A test names the better
     system with the probability sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)). That becomes Phi(z tau /
     sqrt(tau^2 + 1)) for r_j from N(0, tau^2), and 1/2 if all systems are equally good, whatever p is.
 
     Args:
-        p: One-sided, [tests].
-        ratios: The true differences of all pairs in their standard errors, [pairs].
+        p: One-sided p-values, [tests].
+        ratios: True differences of all pairs divided by their standard errors, [pairs].
     """
     from scipy.special import ndtri
 
@@ -264,39 +271,42 @@ def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     return shares
 
 
-def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
-    """The true difference of every pair over its standard error: critical gains are z(alpha) of these, on average."""
+def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
+    """Return the true difference of every pair divided by its standard error, estimated as critical gain / z(alpha)."""
     from scipy.special import ndtri
 
     first, second = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
-    known, of = np.unique(first * len(whole) + second, return_inverse=True)
-    errors = np.bincount(of, pairs.critical) / np.bincount(of) / -ndtri(alpha)
-    ratios: Floats = np.abs(whole[known // len(whole), known % len(whole)]) / errors
+    codes, inverse = np.unique(first * len(whole) + second, return_inverse=True)
+    errors = np.bincount(inverse, pairs.critical) / np.bincount(inverse) / -ndtri(alpha)
+    ratios: Floats = np.abs(whole[codes // len(whole), codes % len(whole)]) / errors
     return ratios
 
 
-def _measure_band(tests: Judged, band: tuple[float, float], drawn: tuple[Ints, Ints], confidence: float) -> Row:
-    """A band, with an interval for which tests of one test set, or of one system, are not independent."""
+def _measure_band(tests: JudgedTests, band: tuple[float, float], counts: tuple[Ints, Ints], confidence: float) -> Row:
+    """Return the row of a band; its interval resamples test sets and systems, because tests that share one depend."""
     chosen = is_inside(tests.pairs.p, *band)
-    pairs, on = tests.pairs.where(chosen), tests.on[chosen]
-    times = (sets[on] * systems[pairs.better] * systems[pairs.worse] for sets, systems in zip(*drawn, strict=True))
-    return make_band_row(band, tests.right[chosen], times, confidence) | {
-        "expected": float(compute_expected_share(pairs.p, tests.ratios).mean()) if len(on) else math.nan}
+    pairs, test_sets = tests.pairs.select(chosen), tests.test_sets[chosen]
+    test_counts = (sets[test_sets] * systems[pairs.better] * systems[pairs.worse]
+                   for sets, systems in zip(*counts, strict=True))
+    return make_band_row(band, tests.is_correct[chosen], test_counts, confidence) | {
+        "expected": float(compute_expected_share(pairs.p, tests.ratios).mean()) if len(test_sets) else math.nan}
 
 
-def _describe_calibration(row: Row, tests: Judged, size: int, sets: int, units: int) -> list[str]:
-    about = f"p from {row['above']:.3g} to {row['up_to']:.3g}"
-    drawn = f"{counted(sets, 'test set')} of {size} units, drawn from the {units} at hand"
-    said = [f"Of {len(tests.right)} tests on {drawn}, {row['tests']} have {about}; no share can be given."]
+def _describe_calibration(row: Row, tests: JudgedTests, size: int, sets: int, units: int) -> list[str]:
+    border = f"p from {row['above']:.3g} to {row['up_to']:.3g}"
+    samples = f"{counted(sets, 'test set')} of {size} units, sampled from {units} units"
+    sentences = [f"Of {len(tests.is_correct)} tests on {samples}, {row['tests']} have {border}; no share can be "
+                 "computed."]
     if row["tests"]:
         ends = "" if math.isnan(row["low"]) else f" ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
-        said = [f"Of {counted(row['tests'], 'test')} with {about}, {100 * row['share']:.1f} %{ends} name the system "
-                f"that is better on all items, out of {len(tests.right)} tests on {drawn}.",
-                f"With normal noise {100 * row['expected']:.1f} % are to be expected of systems as far apart as these: "
-                "the share depends on that, and is not 1 - p; were all equally good, it would be half."]
-    if tests.left_out:
-        said.append(f"{counted(tests.left_out, 'test is', 'tests are')} left out, of systems that are level on all "
-                    "items.")
-    said.append("The population is the test set itself, so this says how a test of such items carries over to more of "
-                "the same kind, and nothing of other domains.")
-    return said
+        sentences = [f"Of {counted(row['tests'], 'test')} with {border}, {100 * row['share']:.1f} %{ends} name the "
+                     f"system that is better on all items, out of {len(tests.is_correct)} tests on {samples}.",
+                     f"With normal errors {100 * row['expected']:.1f} % are expected for systems with these "
+                     "differences. The share depends on the differences, and is not 1 - p; it is 50 % if all systems "
+                     "are equally good."]
+    if tests.n_left_out:
+        sentences.append(f"{counted(tests.n_left_out, 'test is', 'tests are')} left out, because the systems are equal "
+                         "on all items.")
+    sentences.append("The population is the test set itself: the share applies to more items of the same kind, and not "
+                     "to other domains.")
+    return sentences

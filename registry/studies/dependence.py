@@ -60,7 +60,7 @@ class Correlation(BoardStudy):
         observed = Observed.of(matrix, pairs)
         tested = [result.p_value for result in test.run(matrix, pairs, case.settings)]
         by_t = [_test_both(influence, o) for o in observed]
-        adjusted = [case.adjusted(p) for p in (tested, *zip(*by_t, strict=True))]
+        adjusted = [case.adjust(p) for p in (tested, *zip(*by_t, strict=True))]
         names = name_systems(case.board.members)
         rows: list[Row] = []
         for o, p, paired, independent in zip(observed, *adjusted, strict=True):
@@ -119,7 +119,7 @@ class Dependence(BoardStudy):
     title: ClassVar[str] = "What does it do to take items of one cluster for independent?"
     citation: ClassVar[str] = "Yeh 2000, section 4; Dror et al. 2018, section 5; Kish 1965"
     settings: ClassVar = ("test", "alpha", "resamples", "seed")
-    fixed: ClassVar = {"unit": "cluster"}
+    fixed_settings: ClassVar = {"unit": "cluster"}
     figures: ClassVar = ("dependence",)
     every_metric: ClassVar = True
 
@@ -133,7 +133,7 @@ class Dependence(BoardStudy):
             if reason := case.test.refusal(matrix):
                 raise InputError(reason)
             found = case.test.run(matrix, pairs, case.settings)
-            by[unit] = case.adjusted([result.p_value for result in found])
+            by[unit] = case.adjust([result.p_value for result in found])
         names = name_systems(board.members)
         rows = []
         for n, (a, b) in enumerate(pairs):
@@ -198,10 +198,11 @@ class Variance(BoardStudy):
     title: ClassVar[str] = "What do items, runs and prompts add to the error of differences?"
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Searle, Casella and McCulloch 1992, chapter 4; Banerjee 1961"
     settings: ClassVar = ("unit", "alpha")
-    fixed: ClassVar = {"runs": "random", "test": "crossed", "interval": "dual", "overall": None, "strata": None}
-    computes: ClassVar = False
+    fixed_settings: ClassVar = {"runs": "random", "test": "crossed", "interval": "dual", "overall": None,
+                                "strata": None}
+    is_slow: ClassVar = False
     every_metric: ClassVar = True
-    by_response: ClassVar = False
+    supports_responses: ClassVar = False
 
     def run(self, case: Case) -> Finding:
         board, matrix = case.board, case.board.matrix.by_unit
@@ -212,7 +213,7 @@ class Variance(BoardStudy):
         places = list(combinations(range(len(board.members)), 2))
         crossed, names = cross_runs(matrix), name_systems(board.members)
         overs: list[Over] = ["all", *crossed.names]  # type: ignore[list-item]
-        p = {over: case.adjusted([of.p_value for of in Crossed(over=over).run(matrix, places, case.settings)])
+        p = {over: case.adjust([of.p_value for of in Crossed(over=over).run(matrix, places, case.settings)])
              for over in overs}
         found: dict[str, list[Row]] = {"pairs": [], "sources": [], "more": []}
         for n, (a, b) in enumerate(places):

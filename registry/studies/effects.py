@@ -47,7 +47,7 @@ class _OfAllBoards(BoardStudy):
     choice: ClassVar = ("metric",)
     every_metric: ClassVar = True
     every_facet: ClassVar = True
-    by_response: ClassVar = False
+    supports_responses: ClassVar = False
 
 
 class Effects(_OfAllBoards):
@@ -83,7 +83,7 @@ class Effects(_OfAllBoards):
 
         found: list[Row] = []
         infinite: list[Row] = []
-        for rows, cells in case.parts.each(range(len(board.members) - 1), of_first):
+        for rows, cells in case.parts.compute_all(range(len(board.members) - 1), of_first):
             infinite += [{"row": len(found) + n, "key": key, "sign": sign} for n, key, sign in cells]
             found += rows
         single = f"P-values and intervals are those of one pair each, not corrected for {len(pairs):,} pairs."
@@ -132,13 +132,13 @@ class Best(_OfAllBoards):
     method: Literal["bootstrap", "flips", "holm"] = option(
         "bootstrap", "Bound ranks by resamples of the units, by flips of their differences' signs, or by Holm's "
         "correction of permutation tests.")
-    tau: int = option(1, "How many are the best: those that may be among them are marked.", least=1)
+    tau: int = option(1, "How many are the best: those that may be among them are marked.", minimum=1)
 
     @property
-    def usual(self) -> Mapping[str, Any]:
+    def default_settings(self) -> Mapping[str, Any]:
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
-    def doubts(self, case: Case) -> list[Message]:
+    def check_case(self, case: Case) -> list[Message]:
         """Where ranks by this method were not seen to hold, or cannot tell anything apart."""
         return rank_warnings(self._board(case).matrix, self.method, alpha=case.request.significance.alpha,
                              resamples=case.settings.resamples)
@@ -166,7 +166,7 @@ class Best(_OfAllBoards):
                    f"{best}, ties included, are among the best here. A given system that is truly the best is among "
                    "those that may be best, but of several that are, one or another may be missing there. Marginal "
                    "ranks hold for each system by itself.")
-        return Finding({"systems": rows}, [reading], self.doubts(case))
+        return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _board(self, case: Case) -> Board:
         """The board, where this method takes it."""

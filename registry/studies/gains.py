@@ -1,9 +1,8 @@
-"""Gains of all pairs of systems, and how likely chance alone makes them (Berg-Kirkpatrick et al. 2012, section 2).
+"""Gains of all pairs of systems and their p-values (Berg-Kirkpatrick et al. 2012, section 2).
 
-Every pair is ordered so that its gain is positive, and its p-value is the paired bootstrap's, one-sided in the
-direction of the gain. All pairs share the resamples. Test sets of one size, which are drawn from a larger one, share
-the resamples too: together they are one matrix, whose systems are those of the first test set, then those of the
-second, and so on.
+Every pair is ordered so that its gain is positive. The p-value comes from the paired bootstrap, one-sided in
+the direction of the gain. All pairs share the resamples. Test sets of one size that are sampled from a larger one share
+the resamples too: they form one matrix with the systems of the first test set, then the systems of the second, etc.
 """
 
 from __future__ import annotations
@@ -26,19 +25,16 @@ from registry.studies.study import Case, Row, name_systems
 
 Places = Ints
 
-_UNTESTABLE = "a gain that is the same in every unit, or that no resample doubles"
-
 
 class Gains(NamedTuple):
-    """Pairs that have a gain.
+    """Pairs of systems with a positive gain.
 
     Attributes:
-        better: Their systems with the better scores, [pairs].
-        worse: Their other systems, [pairs].
-        gain: By how much the better are better, above 0, [pairs].
-        p: How likely so large a gain is if there is none, [pairs].
-        critical: The gain with which each pair, varying as it does, would be just significant, [pairs]; not finite
-            where that is undefined.
+        better: Index of the system with the better score, [pairs].
+        worse: Index of the other system, [pairs].
+        gain: Difference of the scores, above 0, [pairs].
+        p: One-sided p-value, [pairs].
+        critical: The gain that would be just significant for this pair, [pairs]; not finite if it is undefined.
     """
 
     better: Places
@@ -47,60 +43,62 @@ class Gains(NamedTuple):
     p: Floats
     critical: Floats
 
-    def where(self, chosen: Flags | Places) -> Gains:
-        """Some of the pairs, by flags [pairs] or by their places."""
-        return Gains(self.better[chosen], self.worse[chosen], self.gain[chosen], self.p[chosen], self.critical[chosen])
+    def select(self, selection: Flags | Places) -> Gains:
+        """Return some of the pairs, selected by flags [pairs] or by indices."""
+        return Gains(self.better[selection], self.worse[selection], self.gain[selection], self.p[selection],
+                     self.critical[selection])
 
 
 def join(sets: Sequence[Gains]) -> Gains:
-    """The pairs of several test sets together."""
+    """Concatenate the pairs of several test sets."""
     return Gains(*map(np.concatenate, zip(*sets, strict=True)))
 
 
 def pack(sets: Iterable[Gains]) -> list[Any]:
-    """The pairs of test sets, as JSON can keep them: a critical gain that is undefined is None."""
-    return [plain_value([column.tolist() for column in of]) for of in sets]
+    """Convert the pairs of test sets to JSON values; an undefined critical gain becomes None."""
+    return [plain_value([column.tolist() for column in gains]) for gains in sets]
 
 
-def unpack(kept: Iterable[Sequence[Any]]) -> list[Gains]:
-    """The pairs of test sets again."""
+def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:
+    """Convert JSON values of `pack` back."""
     return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
-                  np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in kept]
+                  np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in packed]
 
 
-def measure_gains(matrix: Matrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
-    """Test all pairs that have a gain; those whose p-value is undefined are left out.
+def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_set: int | None = None) -> Gains:
+    """Test all pairs that have a gain, and drop pairs with an undefined p-value.
 
-    The gain that would be significant at alpha is half the width of the interval that is dual to the test.
+    The critical gain is half the width of the confidence interval that is dual to the test.
 
     Args:
-        matrix: Of the systems.
-        settings: Of the bootstrap, their alternative aside.
-        alpha: The level at which gains are critical.
-        within: Only pairs of the first so many systems, of the next so many, and so on; None: all.
+        matrix: Statistics of the systems.
+        settings: Settings of the bootstrap; the alternative is always "greater".
+        alpha: Significance level of the critical gains.
+        systems_per_set: Compare only systems of the same test set, if so many consecutive systems form a test set;
+            None to compare all.
 
     Raises:
-        InputError: The bootstrap does not take the matrix.
+        InputError: The bootstrap does not accept the matrix.
     """
     matrix = arrange_by_unit(matrix)
-    scores = matrix.observed.reshape(-1, within or matrix.statistics.shape[1])
-    block, better, worse = np.nonzero(matrix.difference(scores[:, :, None], scores[:, None, :]) > 0)
-    better, worse = (block * scores.shape[1] + of for of in (better, worse))
-    found = Bootstrap().run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
-                            replace(settings, alternative="greater", confidence=1 - alpha))
-    gains = Gains(better, worse, *np.array([(one.difference, one.p_value, one.difference - one.ci_low)
-                                            for one in found]).reshape(-1, 3).T)
-    return gains.where(~np.isnan(gains.p))
+    scores = matrix.observed.reshape(-1, systems_per_set or matrix.statistics.shape[1])
+    test_set, better, worse = np.nonzero(matrix.difference(scores[:, :, None], scores[:, None, :]) > 0)
+    better, worse = (test_set * scores.shape[1] + systems for systems in (better, worse))
+    results = Bootstrap().run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
+                              replace(settings, alternative="greater", confidence=1 - alpha))
+    gains = Gains(better, worse, *np.array([(result.difference, result.p_value, result.difference - result.ci_low)
+                                            for result in results]).reshape(-1, 3).T)
+    return gains.select(~np.isnan(gains.p))
 
 
 def arrange_by_unit(matrix: Matrix) -> Matrix:
-    """The matrix by unit, which the bootstrap takes.
+    """Return the matrix by unit for the bootstrap.
 
     Raises:
-        InputError: It does not.
+        InputError: The bootstrap does not accept it.
     """
     if matrix.answers_to is not None:
-        raise InputError("the bootstrap resamples items, not their answers: take --unit item")
+        raise InputError("the bootstrap resamples items, not single responses; use --unit item")
     matrix = matrix.by_unit
     if reason := Bootstrap().refusal(matrix):
         raise InputError(reason)
@@ -108,47 +106,48 @@ def arrange_by_unit(matrix: Matrix) -> Matrix:
 
 
 def explain_no_gains(boards: Iterable[Board]) -> InputError:
-    """Why no pair of these boards has a gain whose p-value is defined."""
+    """Return the error for boards without a gain that has a p-value."""
     if all(board.matrix.by_unit.n_units == 1 for board in boards):
-        return InputError("one unit cannot be resampled, so no gain can be tested; take --unit item where clusters are "
+        return InputError("one unit cannot be resampled, so no gain can be tested; use --unit item if clusters are "
                           "the units")
-    return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
+    return InputError("there is no gain to test: no two systems differ, or each gain is the same in every unit or "
+                      "doubles in no resample")
 
 
 def report_left_out(matrix: Matrix, gains: Gains) -> list[Message]:
-    """Say how many pairs of a board have a gain, but no p-value."""
+    """Count the pairs that have a gain but no p-value."""
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
     return [Message("pairs-left-out", {"n": n})] if n else []
 
 
 def warn_of_bootstrap(matrix: Matrix) -> list[Message]:
-    """What a reader of the bootstrap's one-sided p-values must be warned of."""
+    """Return the warnings about one-sided p-values of the bootstrap."""
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
 
 def find_values(case: Case, board: Board, attribute: str) -> NDArray[np.object_]:
-    """The value of an attribute of every submission of a board, None where it has none, [systems].
+    """Return the attribute of every submission, None if it has none, [systems].
 
     Raises:
         UnknownNameError: No submission has the attribute.
     """
     attributes = [case.subject.attributes[member.name] for member in board.members]
-    known: set[str] = set().union(*attributes)
-    if attribute not in known:
-        raise UnknownNameError("attribute of submissions", attribute, sorted(known))
-    return np.array([of_system.get(attribute) for of_system in attributes], dtype=object)
+    names: set[str] = set().union(*attributes)
+    if attribute not in names:
+        raise UnknownNameError("attribute of submissions", attribute, sorted(names))
+    return np.array([values.get(attribute) for values in attributes], dtype=object)
 
 
 def compare_values(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
-    """Say of every pair whether its systems have the same value of an attribute; None where one of them has none."""
+    """Return for every pair whether its systems share the value of an attribute; None if a system has no value."""
     return [None if values[a] is None or values[b] is None else bool(values[a] == values[b])
             for a, b in zip(gains.better, gains.worse, strict=True)]
 
 
-def make_pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.object_]) -> list[Row]:
-    """The pairs of a board as rows, the smallest gain first."""
-    groups = {True: f"same {by}", False: f"different {by}", None: None}
+def make_pair_rows(board: Board, gains: Gains, attribute: str, values: NDArray[np.object_]) -> list[Row]:
+    """Return the pairs of a board as rows in ascending order of the gain."""
+    groups = {True: f"same {attribute}", False: f"different {attribute}", None: None}
     systems = name_systems(board.members)
     rows = [{"test_set": board.key.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
              "p_value": p, "confidence": 1 - p, "group": groups[same]}
@@ -157,64 +156,63 @@ def make_pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.objec
     return sorted(rows, key=lambda row: (row["gain"], row["system_a"], row["system_b"]))
 
 
-_ROOM = 2**26  # bytes of statistics that lie side by side
+_MAX_BYTES = 2**26  # of the statistics of test sets that are tested together
 
 
 def prepare_matrix(matrix: Matrix) -> Matrix:
-    """The matrix by unit, out of which test sets can be taken; without strata, as units are taken from all of them.
+    """Return the matrix by unit and without strata, so that test sets can be sampled from all units.
 
     Raises:
-        InputError: The bootstrap does not take it, there is one unit only, or it is of clusters of a correlation.
+        InputError: The bootstrap does not accept it, it has a single unit, or it has clusters of a correlation.
     """
     matrix = arrange_by_unit(matrix)
     if matrix.n_units == 1:
-        raise InputError("one unit cannot be resampled; take --unit item where clusters are the units")
+        raise InputError("one unit cannot be resampled; use --unit item if clusters are the units")
     if matrix.units is not None:
-        raise InputError("correlations do not add up over clusters, so test sets cannot be made of them: take "
-                         "--unit item")
+        raise InputError("correlations do not add up over clusters, so no test sets can be sampled; use --unit item")
     return replace(matrix, strata=None)
 
 
 def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
-    """Test sets side by side: [units of a set, sets x systems, columns].
+    """Combine test sets into one matrix [units of a set, sets x systems, columns].
 
     Args:
-        matrix: By unit. One of correlations takes one test set, as all its systems share the gold's values.
-        sets: The units of each test set, [sets, units of a set]; a unit may be there several times.
+        matrix: Matrix by unit. For a correlation only one test set is allowed, because all its systems share the
+            gold's values.
+        sets: Units of each test set, possibly repeated, [sets, units of a set].
     """
-    beside = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
-    return replace(matrix, statistics=beside, judged=None, runs=matrix.runs and tuple(
+    statistics = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
+    return replace(matrix, statistics=statistics, judged=None, runs=matrix.runs and tuple(
         runs[units] for units in sets for runs in matrix.runs))
 
 
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
-    """What a reader of p-values on test sets like the one of these units of a board's matrix must be warned of."""
+    """Return the warnings about p-values on test sets like the one with these units of a board's matrix."""
     strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*warn_of_bootstrap(place_side_by_side(prepare_matrix(matrix), units[None])), *strata]
 
 
 def measure_gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
-    """Test all pairs that have a gain on each of many test sets, from shared resamples.
+    """Test all pairs with a gain on each of many test sets that share the resamples.
 
     Args:
-        matrix: As `prepare_matrix` returns it.
-        sets: The units of each test set, [sets, units of a set].
-        settings: Of the bootstrap.
-        alpha: The level at which gains are critical.
+        matrix: Result of `prepare_matrix`.
+        sets: Units of each test set, [sets, units of a set].
+        settings: Settings of the bootstrap.
+        alpha: Significance level of the critical gains.
 
     Yields:
-        The gains of each test set in turn. A pair is left out that has no gain there, or one that never moves, or that
-        is undefined in many resamples.
+        The gains of each test set in turn, without pairs whose critical gain is undefined.
     """
     systems = matrix.statistics.shape[1]
-    room = min(_ROOM // (8 * sets.shape[1] * matrix.statistics[0].size),
-               settings.execution.memory // (32 * settings.resamples * systems))
-    some = 1 if matrix.family == "pair" else max(1, room)
-    for at in range(0, len(sets), some):
-        # Drawn even where the score is a quotient: the ideal bootstrap of many thousands of pairs takes longer.
-        together = replace(place_side_by_side(matrix, sets[at:at + some]), quotient=None)
-        found = measure_gains(together, settings, alpha, within=systems)
-        of_set = found.better // systems
-        found = found._replace(better=found.better % systems, worse=found.worse % systems)
-        for n in range(together.statistics.shape[1] // systems):
-            yield found.where((of_set == n) & np.isfinite(found.critical))
+    max_sets = min(_MAX_BYTES // (8 * sets.shape[1] * matrix.statistics[0].size),
+                   settings.execution.memory // (32 * settings.resamples * systems))
+    step = 1 if matrix.family == "pair" else max(1, max_sets)
+    for start in range(0, len(sets), step):
+        # Simulate even if the score is a ratio of sums: the ideal bootstrap of many thousands of pairs takes longer.
+        combined = replace(place_side_by_side(matrix, sets[start:start + step]), quotient=None)
+        gains = measure_gains(combined, settings, alpha, systems_per_set=systems)
+        test_set = gains.better // systems
+        gains = gains._replace(better=gains.better % systems, worse=gains.worse % systems)
+        for n in range(combined.statistics.shape[1] // systems):
+            yield gains.select((test_set == n) & np.isfinite(gains.critical))

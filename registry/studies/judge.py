@@ -56,8 +56,8 @@ class Judge(BoardStudy):
     title: ClassVar[str] = "How far does the judge agree with people, and what is it worth?"
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023"
     settings: ClassVar = ("unit", "alpha")
-    computes: ClassVar = False
-    by_response: ClassVar = False
+    is_slow: ClassVar = False
+    supports_responses: ClassVar = False
 
     def run(self, case: Case) -> Finding:
         board, metric = case.board, case.board.metric.original
@@ -77,7 +77,7 @@ class Judge(BoardStudy):
         pairs = [make_corrected_row(items.apart(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         moved = [influences(of, np.array(row["slope"])) for of, row in zip(scored, systems, strict=True)]
-        adjusted = case.adjusted([row["p_value"] for row in pairs])
+        adjusted = case.adjust([row["p_value"] for row in pairs])
         biases = _biases(scored, units)
         told = [{"system": name, **{key: value for key, value in row.items() if key != "p_value"}, **bias}
                 for name, row, bias in zip(names, systems, biases, strict=True)]

@@ -96,21 +96,22 @@ class NewBest(BoardStudy):
     citation: ClassVar[str] = ("Wiens and Dmitrienko 2005; Blum and Hardt 2015; Andrews, Kitagawa and McCloskey 2024, "
                                "section 5")
     settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
-    least: ClassVar = 1
+    min_systems: ClassVar = 1
     every_metric: ClassVar = True
-    by_response: ClassVar = False
-    usual = MappingProxyType({"resamples": _DRAWS})  # p-values can be as small as the levels of fixed histories
-    submissions: int = option(200, "Over how many submissions alpha is spent; later ones are never new bests.", least=2)
+    supports_responses: ClassVar = False
+    default_settings = MappingProxyType({"resamples": _DRAWS})  # so that p-values can be as small as their levels
+    submissions: int = option(200, "Number of submissions over which alpha is spent; later ones are never new bests.",
+                              minimum=2)
     release: Literal["scores", "ladder"] = option("scores", "What submitters saw of earlier submissions.")
     step: float | None = option(None, "By how much a score must be better for the Ladder to show it; 0: by the "
-                                "standard error of the difference. The task's if none is given, else 0.01.", least=0)
+                                "standard error of the difference. The task's if none is given, else 0.01.", minimum=0)
     lowest: float = option(0.0, "The lowest score of the metric; the Ladder's values are counted from it.")
     highest: float = option(1.0, "The highest score of the metric.")
 
-    def subjects(self, connection: Connection, task: TaskRow, request: Request,
-                 choice: Choice) -> Iterator[BoardSubject]:
+    def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
+                      choice: Choice) -> Iterator[BoardSubject]:
         declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
-        for subject in super().subjects(connection, task, request, choice):
+        for subject in super().find_subjects(connection, task, request, choice):
             yield from _with_history(connection, subject, _USUAL_STEP if declared is None else declared)
 
     def run(self, case: Case) -> Finding:

@@ -68,13 +68,13 @@ class Power(BoardStudy):
         if self.family < 1:
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
 
-    def meant(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
+    def resolve(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
         if task is not None and (self.rates or self.deviation is not None or self.correlation is not None):
             raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
                              "--correlation out, or name no task")
         return self
 
-    def alone(self, alpha: float | None) -> tuple[str, Finding]:
+    def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:
         alpha = 0.05 if alpha is None else alpha
         self._check_declared(alpha)
         asked = self

@@ -365,30 +365,30 @@ class NBest(Study):
     citation: ClassVar[str] = "Evert 2004"
     choice: ClassVar = ("test_set",)
     settings: ClassVar = ()
-    computes: ClassVar = False
+    is_slow: ClassVar = False
     figures: ClassVar = ("precision", "recall", "intervals", "significance")
-    least: ClassVar = 1
+    min_systems: ClassVar = 1
     systems: tuple[str, ...] = option((), "Only this one, system or team/system; may be given several times.",
                                       name="system", metavar="NAME")
     grid: tuple[int, ...] = option(tuple(range(100, 2001, 50)), "The sizes of the n-best lists; or a list as "
-                                   "100,500,1000.", metavar="FIRST:LAST:STEP", read=parse_sizes,
-                                   written="100:2000:50")
+                                   "100,500,1000.", metavar="FIRST:LAST:STEP", parse=parse_sizes,
+                                   default_text="100:2000:50")
     ties: Literal["random", "include", "exclude"] = option(
         "random", "Accept random ones of those tied at a cut-off, or all, or none.")
     seed: int = option(0, "Of the random order of those tied.")
-    alpha: float = option(0.05, "Of every single test.", least=0, most=1)
-    confidence: float = option(0.95, "Of the intervals.", least=0, most=1)
+    alpha: float = option(0.05, "Of every single test.", minimum=0, maximum=1)
+    confidence: float = option(0.95, "Of the intervals.", minimum=0, maximum=1)
     repetition: str | None = option(None, "The attribute of candidates that tells the repetitions of the experiment "
                                     "apart.", metavar="ATTRIBUTE")
-    accept: int = option(100, "Candidates accepted per repetition, on average.", least=1)
+    accept: int = option(100, "Candidates accepted per repetition, on average.", minimum=1)
 
-    def meant(self, task: str | None, shown: str | None) -> NBest:  # noqa: ARG002
+    def resolve(self, task: str | None, shown: str | None) -> NBest:  # noqa: ARG002
         if (shown == "variation") != (self.repetition is not None):
             raise InputError("--show variation and --repetition go together: what tells the repetitions apart?")
         return self
 
-    def subjects(self, connection: Connection, task: TaskRow, request: Request,  # noqa: ARG002
-                 choice: Choice) -> Iterator[RankedSubject]:
+    def find_subjects(self, connection: Connection, task: TaskRow, request: Request,  # noqa: ARG002
+                      choice: Choice) -> Iterator[RankedSubject]:
         test_sets = catalog.test_sets(connection, task.task_id)
         if choice.test_set is not None and choice.test_set not in (known := [one.name for one in test_sets]):
             raise UnknownNameError(f"test set of {task.slug}", choice.test_set, known)
@@ -425,11 +425,11 @@ class NBest(Study):
             "candidates": [{"candidates": len(right), "right": int(right.sum()), "baseline": lists.baseline}],
         }, [], [*case.test_set.warnings, *_warn_of_unequal_sizes(lists)])
 
-    def figure(self, finding: Finding) -> str:
+    def choose_figure(self, finding: Finding) -> str:
         systems = {row["submission"] for row in finding.tables.get("curves", [])}
         return "significance" if len(systems) == 2 else "precision"
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:
+    def select_warnings(self, finding: Finding, shown: str | None) -> list[Message]:
         alone = shown != "curves" and not finding.tables.get("pairs", [True])
         return [*finding.warnings, *([Message("one-list")] if alone else [])]
 

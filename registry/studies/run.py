@@ -1,8 +1,7 @@
-"""Studies of a task: found where they were made before, else made, and kept with their provenance where they can be.
+"""Compute studies that are not stored yet, and store them with their provenance.
 
-What is asked is looked up at once, in one transaction, and the statistics of the first study that is to be made are
-loaded in it. The database is open again while those of others are loaded and while something is kept, never while a
-study computes. What a study has done is kept from time to time, so one that was interrupted goes on where it was.
+One transaction looks up all requested studies, and loads the statistics of the first new one. The database is closed
+while a study computes. Parts of a long study are stored every few seconds, so that an interrupted study can continue.
 """
 
 from __future__ import annotations
@@ -30,109 +29,110 @@ from registry.version import __version__
 
 @dataclass(frozen=True)
 class StudyResult:
-    """One study that was made or found; `subject` is what it looks at, and `made` whether it was not there before."""
+    """The result of a study of one subject; `is_new` is False if it was stored before."""
 
     study: Study
     task: str
     subject: str
     finding: Finding
     signature: str
-    made: bool
+    is_new: bool
 
 
 @dataclass
 class Archive:
-    """Where studies are found and kept.
+    """Reads stored studies from a database and stores new ones.
 
     Attributes:
-        database: With the task.
-        journal: Records what is kept.
-        dry_run: Whether to keep nothing.
-        tell: Called with what may be wrong with a study, before the work.
-        refused: Why nothing can be kept, once that is known: then studies are made all the same.
-        told: What was told.
+        database: Database of the task.
+        journal: Log of the command.
+        dry_run: True to store nothing.
+        print_warning: Prints a warning before the computation.
+        store_error: Why nothing can be stored; studies are computed nevertheless.
+        warnings: Printed warnings.
     """
 
     database: Database
     journal: Journal
     dry_run: bool = False
-    tell: Callable[[str], None] = lambda said: None  # noqa: ARG005
-    refused: str | None = field(default=None, init=False)
-    told: list[str] = field(default_factory=list, init=False)
+    print_warning: Callable[[str], None] = lambda warning: None  # noqa: ARG005
+    store_error: str | None = field(default=None, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
 
-    def warn(self, said: str) -> None:
-        """Tell what may be wrong with a study that is about to be made."""
-        self.told.append(said)
-        self.tell(said)
+    def warn(self, warning: str) -> None:
+        """Print a warning, and remember it."""
+        self.warnings.append(warning)
+        self.print_warning(warning)
 
-    def keep_parts(self, digest: str, parts: Mapping[str, str]) -> None:
-        """Keep parts of a study that is not finished, in a transaction of their own."""
+    def store_parts(self, digest: str, parts: Mapping[str, str]) -> None:
+        """Store parts of an unfinished study in a separate transaction."""
         self._write(lambda connection: comparisons.keep_parts(connection, digest, parts))
 
-    def keep(self, question: Question, result: StudyResult, written: str) -> None:
-        """Keep a study in the place of its parts."""
-        def store(connection: Connection) -> None:
+    def store(self, planned: PlannedStudy, result: StudyResult, content: str) -> None:
+        """Store a finished study, which replaces its parts."""
+        def insert(connection: Connection) -> None:
             comparisons.keep_study(
-                connection, question.digest, study=repr(result.study), task_id=question.task.task_id,
-                subject=result.subject, result=written, signature=result.signature,
+                connection, planned.digest, study=repr(result.study), task_id=planned.task.task_id,
+                subject=result.subject, result=content, signature=result.signature,
                 run_id=self.journal.run_id(connection), created_at=now())
-            self.journal.event(connection, "study", question.task.slug, signature=result.signature,
-                               result=digest_json(written),
-                               row=digest_json([repr(result.study), result.subject, question.digest]))
+            self.journal.event(connection, "study", planned.task.slug, signature=result.signature,
+                               result=digest_json(content),
+                               row=digest_json([repr(result.study), result.subject, planned.digest]))
 
-        self._write(store)
+        self._write(insert)
 
-    def _write(self, store: Callable[[Connection], None]) -> None:
-        if self.dry_run or self.refused:
+    def _write(self, insert: Callable[[Connection], None]) -> None:
+        if self.dry_run or self.store_error:
             return
         try:
             with writing(self.database, self.journal) as session:
-                store(session.connection)
-        except (StoreError, LockedError) as error:  # what was found is worth more than that it is kept
-            self.refused = str(error)
+                insert(session.connection)
+        except (StoreError, LockedError) as error:  # a result that cannot be stored is still shown
+            self.store_error = str(error)
 
 
 class Loaded(NamedTuple):
-    """What a study is made of, with its parts that were kept; `case` is None where there is nothing to study."""
+    """Data and stored parts of a study; without data to study, `case` is None."""
 
     parts: Parts
     case: Any
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """A study of one subject, with what was found of it."""
+class PlannedStudy:
+    """A study of one subject, with its stored row, or the stored parts of an interrupted computation."""
 
     study: Study
     task: TaskRow
     subject: Subject
     request: Request
     digest: str
-    found: StudyRow | None
+    stored: StudyRow | None
     parts: dict[str, str]
 
     @classmethod
-    def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
-        """Look up whether the study was made of this subject, or what is done of it."""
+    def look_up(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject,
+                request: Request) -> PlannedStudy:
+        """Look up the stored study of a subject, or its parts."""
         content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
         digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
                    comparisons.parts_of(connection, digest))
 
     def load(self, archive: Archive, connection: Connection) -> Loaded:
-        """Load what the study is to be made of."""
-        parts = Parts(dict(self.parts), partial(archive.keep_parts, self.digest), self.request.execution.progress)
+        """Load the data of the study."""
+        parts = Parts(dict(self.parts), partial(archive.store_parts, self.digest), self.request.execution.progress)
         return Loaded(parts, self.subject.load(connection, parts))
 
-    def answer(self, archive: Archive, loaded: Loaded | None = None) -> StudyResult | None:
-        """Give what was found, or make the study and keep it; None where there is nothing to study.
+    def get_result(self, archive: Archive, loaded: Loaded | None = None) -> StudyResult | None:
+        """Return the stored result, or compute and store it; None if there is nothing to study.
 
         Args:
-            archive: Where it is kept.
-            loaded: What it is made of; None: it is loaded.
+            archive: Stores the result.
+            loaded: Data of the study; by default they are loaded if necessary.
         """
-        if self.found is not None:
-            return self._result(self.found.result, self.found.signature, made=False)
+        if self.stored is not None:
+            return self._make_result(self.stored.result, self.stored.signature, is_new=False)
         if loaded is None:
             with archive.database.reading() as connection:
                 loaded = self.load(archive, connection)
@@ -140,75 +140,74 @@ class Question:
         if case is None:
             return None
         try:
-            for doubt in self.study.doubts(case):
-                archive.warn(f"{self.subject.name}: {doubt}")
-            finding = self.study.run(case)
+            for warning in self.study.check_case(case):
+                archive.warn(f"{self.subject.name}: {warning}")
+            content = self.study.run(case).dump()
         except BaseException as error:
             parts.flush()
             if isinstance(error, InputError):
                 raise InputError(f"{self.subject.name}: {error}") from None
             raise
-        written = finding.dump()
-        result = self._result(written, str(self.subject.signature(case, self.digest)), made=True)
-        archive.keep(self, result, written)
+        result = self._make_result(content, str(self.subject.signature(case, self.digest)), is_new=True)
+        archive.store(self, result, content)
         return result
 
-    def _result(self, written: str, signature: str, *, made: bool) -> StudyResult:
-        return StudyResult(self.study, self.task.slug, self.subject.name, Finding.load(written), signature,
-                           made)
+    def _make_result(self, content: str, signature: str, *, is_new: bool) -> StudyResult:
+        return StudyResult(self.study, self.task.slug, self.subject.name, Finding.load(content), signature, is_new)
 
 
-def find_questions(connection: Connection, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
-                   execution: Execution | None = None) -> list[Question]:
-    """Everything that a study is to be made of.
+def plan_studies(connection: Connection, study: Study, choice: Choice, settings: Mapping[str, Any] | None = None,
+                 execution: Execution | None = None) -> list[PlannedStudy]:
+    """Find the selected subjects of a study, and look up their stored results.
 
     Args:
-        connection: To the store.
-        study: What is asked.
-        choice: Of what.
-        given: Settings of significance in the place of those that a task declares.
-        execution: Who computes.
+        connection: Connection to the registry.
+        study: The study with its options.
+        choice: Selected boards.
+        settings: Significance settings that override the task's.
+        execution: Workers and memory.
 
     Raises:
-        UnknownNameError: There is no such task, metric, test set, track or facet.
-        InputError: The study cannot be made of what there is, or a setting is wrong.
+        UnknownNameError: A selected task, metric, test set, track or facet does not exist.
+        InputError: The study does not apply to the data, or a setting is invalid.
     """
-    rows, found = catalog.tasks(connection, choice.task), []
-    catalog.check_metric(connection, rows, choice.metric)
-    for row in rows:
-        metrics = choose_metrics(connection, row, choice.metric, every=study.every_metric)
-        request = declared_request(row, {**study.usual, **(given or {}), **study.fixed}, metrics,
-                                   execution)
-        found += [Question.of(connection, study, row, subject, request)
-                  for subject in study.subjects(connection, row, request, choice)]
-    return found
+    tasks, planned = catalog.tasks(connection, choice.task), []
+    catalog.check_metric(connection, tasks, choice.metric)
+    for task in tasks:
+        metrics = choose_metrics(connection, task, choice.metric, every=study.every_metric)
+        request = declared_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},
+                                   metrics, execution)
+        planned += [PlannedStudy.look_up(connection, study, task, subject, request)
+                    for subject in study.find_subjects(connection, task, request, choice)]
+    return planned
 
 
-def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
+def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[str, Any] | None = None,
               execution: Execution | None = None) -> list[StudyResult]:
-    """Make a study, or find it, of everything that is meant; arguments as of `questions`.
+    """Return the results of a study for all selected subjects, and compute missing results.
+
+    `plan_studies` documents the arguments.
 
     Raises:
-        UnknownNameError: There is no such task, metric, test set, track or facet.
+        UnknownNameError: A selected task, metric, test set, track or facet does not exist.
         MismatchError: There is nothing to study.
-        InputError: The study cannot be made of what there is, or a setting is wrong.
+        InputError: The study does not apply to the data, or a setting is invalid.
     """
     with archive.database.reading() as connection:
-        asked = find_questions(connection, study, choice, given, execution)
-        new = [question for question in asked if question.found is None]
-        loaded = {question: question.load(archive, connection) for question in new[:1]}
-    found = [question.answer(archive, loaded.pop(question, None)) for question in asked]
-    answers = [answer for answer in found if answer is not None]
-    if not answers:
-        raise MismatchError(f"there is nothing to compare: no board has {counted(study.least, 'scored system')} with "
-                            "statistics of items; `registry submit` and `registry score` add systems, and a public "
-                            "file has no items of a task that withholds its gold")
-    return answers
+        plans = plan_studies(connection, study, choice, settings, execution)
+        new = [plan for plan in plans if plan.stored is None]
+        loaded = {plan: plan.load(archive, connection) for plan in new[:1]}
+    results = [result for plan in plans if (result := plan.get_result(archive, loaded.pop(plan, None))) is not None]
+    if not results:
+        raise MismatchError(f"there is nothing to compare: no board has {counted(study.min_systems, 'scored system')} "
+                            "with statistics of items; add systems by `registry submit` and `registry score` (a public "
+                            "file has no items of a task that withholds its gold)")
+    return results
 
 
 def choose_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
-    """The metric of a task that is chosen, where it has it; else the primary one, or all."""
-    known = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
+    """Return the selected metric if the task has it; by default its primary metric, or all of them."""
+    aliases = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
     if alias is not None:
-        return (alias,) if alias in known else ()
-    return known if every else (str(catalog.primary_metric(connection, task.task_id).alias),)
+        return (alias,) if alias in aliases else ()
+    return aliases if every else (str(catalog.primary_metric(connection, task.task_id).alias),)

@@ -1,8 +1,8 @@
-"""A study: a question about a task, with options, subjects and a finding.
+"""Base classes of studies: options, subjects and findings.
 
-Like a test or a metric, a study is a value: `repr(study)` is its canonical name. This name and the digest of the
-subject identify a result, so each study is made once. The fields of a study are the options of its command.
-`BoardStudy` is the base of all studies of the statistics of boards.
+A study is a value, like a test or a metric: `repr(study)` is its canonical name. This name and the digest of the
+subject identify a stored result. The fields of a study are the options of its command. `BoardStudy` is the base class
+of all studies that load the statistics of boards.
 """
 
 from __future__ import annotations
@@ -36,40 +36,44 @@ from registry.store.catalog import Member, TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]
-_OFTEN = 5.0  # seconds after which new parts are kept
+_FLUSH_SECONDS = 5.0
 Key = TypeVar("Key", bound="str | int | tuple[str | int, ...]")
 
 
 @dataclass(frozen=True)
 class Option:
-    """How a field of a study is given on a command line.
+    """The command-line option of a field of a study.
 
     Attributes:
-        said: What it means.
-        name: What the option is called; the field's name if it is empty.
-        metavar: What stands for its value; "" leaves it to the type.
-        least, most: The range of a number.
-        read: Reads its text, given with the option's name; None: the text is a value of the field's type.
-        written: Its default value as a text that `read` takes.
+        help: Help text.
+        name: Name of the option; empty for the name of the field.
+        metavar: Placeholder of the value; empty for the one of the type.
+        minimum, maximum: Range of a number.
+        parse: Parses the text of the value, and receives the option's name for messages; None for a value of the
+            field's type.
+        default_text: Default value as a text for `parse`.
     """
 
-    said: str
+    help: str
     name: str = ""
     metavar: str = ""
-    least: float | None = None
-    most: float | None = None
-    read: Callable[[str, str], Any] | None = None
-    written: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    parse: Callable[[str, str], Any] | None = None
+    default_text: str | None = None
 
 
-def option(default: Any, said: str, **more: Any) -> Any:
-    """A field of a study that a command line can give, as `Option` describes it."""
-    return field(default=default, metadata={"option": Option(said, **more)})
+def option(default: Any, help_text: str, **details: Any) -> Any:
+    """Declare a field of a study that is an option of its command; see `Option` for the details."""
+    return field(default=default, metadata={"option": Option(help_text, **details)})
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which boards are meant: None is every task, test set and track; the metric of the study's choosing; all items."""
+    """Selected boards.
+
+    None selects all tasks, test sets and tracks, the default metrics of the study, or boards of all items.
+    """
 
     task: str | None = None
     metric: str | None = None
@@ -80,12 +84,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study finds; numbers that are undefined are None.
+    """Result of a study; undefined numbers are None.
 
     Attributes:
-        tables: Rows by the table's name, the one that is printed first; the rows of one have the same keys, in order.
-        reading: What they say in plain language, and what they do not say.
-        warnings: What may be wrong.
+        tables: Rows by the name of their table. The first table is the default one. All rows of a table have the same
+            keys in the same order.
+        reading: Sentences that interpret the tables and name their limits.
+        warnings: Warnings about the result.
     """
 
     tables: dict[str, list[Row]]
@@ -93,86 +98,90 @@ class Finding:
     warnings: list[Message] = field(default_factory=list)
 
     def dump(self) -> str:
-        """Return what the database stores; tables and keys stay in their order."""
+        """Return JSON for the database; tables and keys keep their order."""
         return json.dumps(plain_value(asdict(self)), ensure_ascii=False)
 
     @classmethod
     def load(cls, stored: str) -> Finding:
-        """Return what was stored, with the messages of rows as messages."""
-        found = json.loads(stored)
-        for row in (row for rows in found["tables"].values() for row in rows if "messages" in row):
+        """Parse the JSON that `dump` returned."""
+        content = json.loads(stored)
+        for row in (row for rows in content["tables"].values() for row in rows if "messages" in row):
             row["messages"] = Messages(map(message, row["messages"]))
-        return cls(found["tables"], found["reading"], list(map(message, found["warnings"])))
+        return cls(content["tables"], content["reading"], list(map(message, content["warnings"])))
 
 
 @dataclass(eq=False)
 class Parts:
-    """The parts that the work of a study falls into, some of which an earlier attempt has left done.
+    """Intermediate results of a long study, so that an interrupted study can continue.
 
     Attributes:
-        done: What is done, as JSON, by the canonical JSON of its key.
-        keep: Called with new parts from time to time, to keep them.
-        progress: Told how many are done.
+        finished: JSON of finished parts by the canonical JSON of their keys.
+        store: Stores new parts; called every few seconds.
+        progress: Receives the number of finished parts.
     """
 
-    done: dict[str, str] = field(default_factory=dict)
-    keep: Callable[[Mapping[str, str]], None] = lambda new: None  # noqa: ARG005
+    finished: dict[str, str] = field(default_factory=dict)
+    store: Callable[[Mapping[str, str]], None] = lambda new: None  # noqa: ARG005
     progress: Progress | None = None
     _new: dict[str, str] = field(default_factory=dict, init=False)
-    _kept_at: float = field(default_factory=time.monotonic, init=False)
+    _last_flush: float = field(default_factory=time.monotonic, init=False)
 
-    def each(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
-        """Give the part of every key: JSON values without nan, the same ones whether found or computed."""
-        def part(key: Key) -> Any:
+    def compute_all(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
+        """Return the part of every key, and compute only unfinished parts.
+
+        Parts are JSON values without nan. They pass through JSON also if they are new, so that an interrupted study
+        returns the same values.
+        """
+        def get_part(key: Key) -> Any:
             name = canonical_json(key)
-            if name not in self.done:
-                self.done[name] = self._new[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
-                if time.monotonic() - self._kept_at > _OFTEN:
+            if name not in self.finished:
+                self.finished[name] = self._new[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
+                if time.monotonic() - self._last_flush > _FLUSH_SECONDS:
                     self.flush()
-            return json.loads(self.done[name])
+            return json.loads(self.finished[name])
 
-        return list(with_progress(map(part, keys), len(keys), "parts of the study", self.progress))
+        return list(with_progress(map(get_part, keys), len(keys), "parts of the study", self.progress))
 
     def flush(self) -> None:
-        """Keep the new parts that are not kept yet."""
+        """Store new parts."""
         if self._new:
-            self.keep(self._new)
-        self._new, self._kept_at = {}, time.monotonic()
+            self.store(self._new)
+        self._new, self._last_flush = {}, time.monotonic()
 
 
 class Subject(Protocol):
-    """What one result of a study is about, known by its content before any statistics are loaded."""
+    """The data of one result of a study, identified before statistics are loaded."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name for people."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """All of it that the result depends on, as JSON."""
+        """JSON content on which the result depends."""
 
     def load(self, connection: Connection, parts: Parts) -> Any:
-        """What `Study.run` takes; None where there is nothing to study."""
+        """Load the argument of `Study.run`; None if there is nothing to study."""
 
     def signature(self, case: Any, identity: str) -> StudySignature:
-        """The signature of the study of what `load` gave."""
+        """Return the signature of the study of a loaded case."""
 
 
 class Study(Value):
-    """A study with its options, which are its fields.
+    """A question about a task, with its options as fields.
 
     Attributes:
-        title: What it asks.
-        citation: Where the method comes from.
-        task: Whether one task must be named, or all are meant where none is, or it finds something without any
-            (`alone`).
-        choice: By what of `Choice`, beside the task, a command line chooses what it looks at.
-        settings: Which settings of significance may take the place of those that the task declares.
-        fixed: The settings that it brings along.
-        figures: What can be drawn of it, by name.
-        computes: Whether it takes so long that it may be told who computes, and tells how far it is.
-        least: How many systems it needs.
-        every_metric: Whether it is made for each metric where none is chosen, not only for the primary one.
+        title: The question.
+        citation: Source of the method.
+        task: `one` if a task is required, `all` if the default is all tasks, `none` if the study also runs without
+            stored data (`run_without_task`).
+        choice: Fields of `Choice`, in addition to the task, that are options of the command.
+        settings: Significance settings that are options of the command, and override the task's.
+        fixed_settings: Settings that no option can change.
+        figures: Names of available figures.
+        is_slow: True if the command shows progress and has options for workers and memory.
+        min_systems: Minimum number of systems.
+        every_metric: True if the default is all metrics, False if it is the primary metric.
     """
 
     terse: ClassVar[bool] = True
@@ -181,75 +190,76 @@ class Study(Value):
     task: ClassVar[Literal["one", "all", "none"]] = "one"
     choice: ClassVar[tuple[str, ...]] = ("metric", "test_set", "track", "facet")
     settings: ClassVar[tuple[str, ...]] = ("unit", "alpha", "resamples", "seed")
-    fixed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    fixed_settings: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     figures: ClassVar[tuple[str, ...]] = ()
-    computes: ClassVar[bool] = True
-    least: ClassVar[int] = 2
+    is_slow: ClassVar[bool] = True
+    min_systems: ClassVar[int] = 2
     every_metric: ClassVar[bool] = False
 
     @property
-    def usual(self) -> Mapping[str, Any]:
-        """The settings that it takes in the place of those that the task declares, unless others are given."""
+    def default_settings(self) -> Mapping[str, Any]:
+        """Settings that override the task's, unless the caller passes others."""
         return {}
 
-    def meant(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
-        """The study that is meant where it is asked of this task, or of none, for one of its tables.
+    def resolve(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
+        """Return the study that these options mean for a task, or for no task, and one of the tables.
 
         Raises:
-            InputError: Its options do not go with each other, or with these.
+            InputError: The options exclude each other.
         """
         return self
 
-    def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
-        """What it finds without any task, and what people call that.
+    def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
+        """Return a name for the subject, and the finding, from the options only.
 
         Raises:
-            InputError: It needs a task, or other options.
+            InputError: The study needs a task or other options.
         """
         raise InputError(f"{self.name} needs a task; name one")
 
     @abstractmethod
-    def subjects(self, connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Iterable[Subject]:
-        """What of a task it is made of, each for itself.
+    def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
+                      choice: Choice) -> Iterable[Subject]:
+        """Find the subjects of the study in a task.
 
         Raises:
-            UnknownNameError: There is nothing of a name that is chosen.
-            InputError: It cannot be made of what there is.
+            UnknownNameError: A selected name does not exist.
+            InputError: The study does not apply to the data.
         """
 
-    def doubts(self, case: Any) -> list[Message]:  # noqa: ARG002
-        """What may be wrong that is known before the work; it is among the warnings of what is found too.
+    def check_case(self, case: Any) -> list[Message]:  # noqa: ARG002
+        """Return the warnings that are known before the computation; the finding contains them too.
 
         Raises:
-            InputError: It cannot be made of what there is.
+            InputError: The study does not apply to the data.
         """
         return []
 
     @abstractmethod
     def run(self, case: Any) -> Finding:
-        """Make the study of what one of its subjects has loaded.
+        """Compute the study of a loaded subject.
 
         Raises:
-            InputError: It cannot be made of what there is.
+            InputError: The study does not apply to the data.
         """
 
-    def figure(self, finding: Finding) -> str:  # noqa: ARG002
-        """The figure that is drawn if none is named."""
+    def choose_figure(self, finding: Finding) -> str:  # noqa: ARG002
+        """Return the default figure."""
         return self.figures[0]
 
-    def remarks(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
-        """What a reader of one of its tables must be warned of."""
+    def select_warnings(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
+        """Return the warnings for readers of one table."""
         return finding.warnings
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """The boards that a study looks at.
+    """Loaded boards of a study.
 
     Attributes:
-        boards: One, or those of all test sets that a study joins: of one metric and track, in the order of the task.
-        subject: What they were loaded for.
-        parts: For work that takes long.
+        boards: One board, or the boards of all test sets of one metric and track, in the order of the task.
+        subject: The subject that loaded them.
+        parts: Intermediate results of long computations.
     """
 
     boards: tuple[Board, ...]
@@ -258,29 +268,29 @@ class Case:
 
     @property
     def request(self) -> Request:
-        """How the task is compared: the settings, with the seed and the unit of the first board, and who computes."""
+        """Settings of the comparison, with the seed and the unit of the first board, and the execution."""
         return self.boards[0].key.with_unit(self.subject.request)
 
     @property
     def board(self) -> Board:
-        """The only board of a study that looks at one."""
+        """The only board."""
         (board,) = self.boards
         return board
 
     @property
     def test(self) -> PairTest:
-        """The test of pairs that the task declares, or that is asked for in its place."""
+        """The requested test of pairs; by default the one that the task declares."""
         return resolve_significance(self.request.significance)[0]
 
-    def adjusted(self, p: Sequence[float]) -> list[float]:
-        """Adjust the p-values of a board's pairs by its correction; by Holm's where that adjusts draws instead."""
+    def adjust(self, p: Sequence[float]) -> list[float]:
+        """Adjust the p-values of a board's pairs by its correction, or by Holm's if it needs joint resamples."""
         correction = CORRECTIONS[self.request.significance.correction]
-        found: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
-        return found
+        adjusted: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
+        return adjusted
 
     @property
     def settings(self) -> Settings:
-        """The settings of tests, two-sided."""
+        """Settings of two-sided tests."""
         return self.request.settings
 
 
@@ -288,51 +298,52 @@ class BoardStudy(Study):
     """A study of the statistics of boards.
 
     Attributes:
-        scope: Whether it looks at every `board` by itself, or at those of all `test sets` of a metric and track
+        scope: `board` to study every board separately; `test sets` to study all test sets of a metric and track
             together.
-        least_boards: How many boards it needs.
-        every_facet: Whether boards of facets are meant too where none is chosen.
-        unequal: Whether it takes systems that are scored on items of their own.
-        by_response: Whether it looks at answers where these are the units.
+        min_boards: Minimum number of boards.
+        every_facet: True if the default includes boards of facets.
+        allows_unequal_items: True if systems may be scored on different items.
+        supports_responses: True if single responses are loaded when they are the units.
     """
 
     scope: ClassVar[Literal["board", "test sets"]] = "board"
-    least_boards: ClassVar[int] = 1
+    min_boards: ClassVar[int] = 1
     every_facet: ClassVar[bool] = False
-    unequal: ClassVar[bool] = False
-    by_response: ClassVar[bool] = True
+    allows_unequal_items: ClassVar[bool] = False
+    supports_responses: ClassVar[bool] = True
 
     @property
-    def facets_by(self) -> str | None:
-        """An item attribute whose values are taken for test sets; None: test sets are looked at as they are."""
+    def facet_attribute(self) -> str | None:
+        """The item attribute whose values replace test sets; None to use the test sets."""
         return None
 
-    def subjects(self, connection: Connection, task: TaskRow, request: Request,
-                 choice: Choice) -> Iterator[BoardSubject]:
-        """The boards that are meant, each by itself or those of several test sets together."""
-        keys = [key for key in choose_keys(connection, task, request, choice, facets_by=self.facets_by,
-                                           every_facet=self.every_facet) if len(key.members) >= self.least]
+    def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
+                      choice: Choice) -> Iterator[BoardSubject]:
+        """Yield the selected boards, one by one or grouped by metric and track."""
+        keys = [key for key in choose_keys(connection, task, request, choice, facet_attribute=self.facet_attribute,
+                                           every_facet=self.every_facet) if len(key.members) >= self.min_systems]
         if self.scope == "board":
             groups: Iterable[Sequence[BoardKey]] = ([key] for key in keys)
         else:
             metrics = request.metrics or ()
 
-            def together(key: BoardKey) -> tuple[int, str]:
+            def get_group(key: BoardKey) -> tuple[int, str]:
                 return metrics.index(key.metric.alias), key.track or ""
 
-            groups = (list(of) for _, of in groupby(sorted(keys, key=together), key=together))
-        for some in groups:
-            if len(some) >= self.least_boards:
-                members = {member.submission_id: member.name for key in some for member in key.members}
+            groups = (list(group) for _, group in groupby(sorted(keys, key=get_group), key=get_group))
+        for group in groups:
+            if len(group) >= self.min_boards:
+                members = {member.submission_id: member.name for key in group for member in key.members}
                 attributes = catalog.submission_attributes(connection, list(members))
-                yield BoardSubject(self, tuple(some), {members[n]: of for n, of in attributes.items()}, request)
+                yield BoardSubject(self, tuple(group), {members[n]: values for n, values in attributes.items()},
+                                   request)
 
 
 @dataclass(frozen=True, eq=False)
 class BoardSubject:
-    """The boards that one study looks at, by what tells them apart.
+    """The boards of one study.
 
-    `attributes` are those of every submission, by its full name: team, kind, and what the manifest declares.
+    `attributes` has the attributes of every submission by its full name: team, kind, and attributes from the manifest.
     """
 
     study: BoardStudy
@@ -342,134 +353,131 @@ class BoardSubject:
 
     @property
     def name(self) -> str:
-        """The boards' names, those of many cut short."""
+        """Names of the boards; abbreviated if there are more than three."""
         names = [key.name for key in self.keys]
         return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The digests of the boards, and what is said of their submissions."""
+        """Digests of the boards, and attributes of their submissions."""
         return {"boards": [key.digest(self.request) for key in self.keys], "attributes": self.attributes}
 
     def load(self, connection: Connection, parts: Parts) -> Case | None:
-        """The boards with their statistics; None where too few have any item.
+        """Load the boards with their statistics; return None if too few boards have items.
 
         Raises:
             InputError: Systems are scored on different items.
         """
         loaded = [board for key in self.keys if (board := load(connection, key, self.request)) is not None]
-        if len(loaded) < self.study.least_boards:
+        if len(loaded) < self.study.min_boards:
             return None
-        if self.study.by_response and self.keys[0].with_unit(self.request).significance.unit == "response":
+        if self.study.supports_responses and self.keys[0].with_unit(self.request).significance.unit == "response":
             loaded = [by_response(connection, board) for board in loaded]
-        if not self.study.unequal:
+        if not self.study.allows_unequal_items:
             loaded = [check_same_items(board) for board in loaded]
         return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
-        """The signature of the study of these boards."""
+        """Return the signature of the study of these boards."""
         keys = [board.key for board in case.boards]
         return StudySignature(
             study=repr(self.study), metric=keys[0].metric.alias, task=keys[0].task.slug,
-            task_version=keys[0].task.version, test_sets=_distinct(key.test_set.name for key in keys),
-            track=keys[0].track, facet=None if self.study.facets_by else keys[0].facet_name,
+            task_version=keys[0].task.version, test_sets=tuple(dict.fromkeys(key.test_set.name for key in keys)),
+            track=keys[0].track, facet=None if self.study.facet_attribute else keys[0].facet_name,
             n_items=sum(len(board.items) for board in case.boards),
             n_systems=len({f"{m.team}/{m.system}" for board in case.boards for m in board.members}),
-            golds=_distinct(short(key.gold_digest) for key in keys), seed=self.request.seed, identity=short(identity))
+            golds=tuple(dict.fromkeys(short(key.gold_digest) for key in keys)), seed=self.request.seed,
+            identity=short(identity))
 
 
 def choose_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
-                facets_by: str | None = None, every_facet: bool = False) -> list[BoardKey]:
-    """The boards of a task that are meant, by the metrics of the request; with every facet in the order of the task.
+                facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
+    """Return the selected boards of a task by the metrics of the request; with `every_facet`, in the task's order.
 
     Raises:
-        UnknownNameError: There is no such test set, track or facet.
-        InputError: No item has the attribute `facets_by`.
+        UnknownNameError: The selected test set, track or facet does not exist.
+        InputError: No item has the attribute `facet_attribute`.
     """
-    if facets_by is not None:
-        request = replace(request, facets={t.name: [facets_by] for t in catalog.test_sets(connection, task.task_id)})
-    known = list(board_keys(connection, task, request))
-    if facets_by is not None:
-        known = [key for key in known if key.facet is not None]
-        if not known:
-            raise InputError(f"items of {task.slug} have no attribute {facets_by!r}; the options of the gold's reader "
-                             "name attributes")
+    if facet_attribute is not None:
+        request = replace(request, facets={test_set.name: [facet_attribute]
+                                           for test_set in catalog.test_sets(connection, task.task_id)})
+    keys = list(board_keys(connection, task, request))
+    if facet_attribute is not None:
+        keys = [key for key in keys if key.facet is not None]
+        if not keys:
+            raise InputError(f"items of {task.slug} have no attribute {facet_attribute!r}; the options of the gold's "
+                             "reader name attributes")
     kinds: list[tuple[str, str | None, Callable[[BoardKey], str | None]]] = [
         ("test set", choice.test_set, lambda key: str(key.test_set.name)),
         ("track", choice.track, lambda key: key.track), ("facet", choice.facet, lambda key: key.facet_name)]
-    for kind, wanted, choose in kinds:
-        names = {choose(key) for key in known}
+    for kind, wanted, get_name in kinds:
+        names = {get_name(key) for key in keys}
         if wanted is not None and wanted not in names:
             raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or (kind == "facet" and facets_by is None and not every_facet):
-            known = [key for key in known if choose(key) == wanted]
+        if wanted is not None or (kind == "facet" and facet_attribute is None and not every_facet):
+            keys = [key for key in keys if get_name(key) == wanted]
     metrics = request.metrics or ()
-    return known if every_facet else sorted(known, key=lambda key: metrics.index(key.metric.alias))
+    return keys if every_facet else sorted(keys, key=lambda key: metrics.index(key.metric.alias))
 
 
 def choose_board(connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Board:
-    """The one board of a task that is meant, with its statistics.
+    """Load the only selected board of a task.
 
     Raises:
-        UnknownNameError: There is no such test set, track or facet.
+        UnknownNameError: The selected test set, track or facet does not exist.
         MismatchError: No system is scored.
-        InputError: Several boards are meant, or systems are scored on different items.
+        InputError: Several boards are selected, or systems are scored on different items.
     """
     keys = choose_keys(connection, task, request, choice)
     if len(keys) > 1:
-        raise InputError(f"{len(keys)} boards are meant; choose one by --test-set and --track")
+        raise InputError(f"{len(keys)} boards are selected; select one by --test-set and --track")
     board = load(connection, keys[0], request) if keys else None
     if board is None:
-        raise MismatchError(f"no system of {task.slug} is scored; `registry submit` brings one in, and `registry "
-                            "score` scores it")
+        raise MismatchError(f"no system of {task.slug} is scored; run `registry submit`, then `registry score`")
     return check_same_items(board)
 
 
 def check_same_items(board: Board) -> Board:
-    """The board, unless its systems are scored on different items.
+    """Return the board if all its systems are scored on the same items.
 
     Raises:
-        InputError: They are.
+        InputError: They are scored on different items.
     """
     if board.matrix.unequal:
-        raise InputError(f'{board.key.name}: systems are scored on items of their own (missing = "own"), which '
-                         "studies cannot compare; take another policy for missing items")
+        raise InputError(f'{board.key.name}: systems are scored on different items (missing = "own"), which studies '
+                         "cannot compare; declare another policy for missing items")
     return board
 
 
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
-
-
 def name_systems(members: Sequence[Member]) -> list[str]:
-    """The names of systems, with their teams' where two of them are called the same."""
+    """Return the names of systems, with the team if two systems have the same name."""
     names = [member.system for member in members]
     return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
             for member in members]
 
 
-_MOST_SIZES = 10_000
+_MAX_SIZES = 10_000
 
 
-def parse_sizes(given: str, option: str) -> tuple[int, ...]:
-    """Read sizes, as a grid or as a rising list.
+def parse_sizes(text: str, option: str) -> tuple[int, ...]:
+    """Parse sizes that are a grid or an increasing list.
 
     >>> parse_sizes("100:300:100", "--grid"), parse_sizes("5,10", "--grid")
     ((100, 200, 300), (5, 10))
     """
-    wrong = InputError(f"{option} {given!r} is neither FIRST:LAST:STEP, such as 100:2000:50, nor a rising list, such "
-                       "as 100,500,1000")
-    if match := re.fullmatch(r"(\d{1,9}):(\d{1,9}):(\d{1,9})", given, re.ASCII):
+    error = InputError(f"{option} {text!r} is neither FIRST:LAST:STEP, such as 100:2000:50, nor an increasing list, "
+                       "such as 100,500,1000")
+    if match := re.fullmatch(r"(\d{1,9}):(\d{1,9}):(\d{1,9})", text, re.ASCII):
         first, last, step = map(int, match.groups())
         if not step:
-            raise wrong
-        if (last - first) // step >= _MOST_SIZES:
-            raise InputError(f"{option} {given!r} has more than {_MOST_SIZES} sizes")
+            raise error
+        if (last - first) // step >= _MAX_SIZES:
+            raise InputError(f"{option} {text!r} has more than {_MAX_SIZES} sizes; take a larger step")
         sizes = list(range(first, last + 1, step))
-    elif re.fullmatch(r"\d{1,9}(,\d{1,9})*", given, re.ASCII):
-        sizes = [int(size) for size in given.split(",")]
+    elif re.fullmatch(r"\d{1,9}(,\d{1,9})*", text, re.ASCII):
+        sizes = [int(size) for size in text.split(",")]
     else:
-        raise wrong
+        raise error
     if not sizes or sizes[0] < 1 or sizes != sorted(set(sizes)):
-        raise wrong
+        raise error
     return tuple(sizes)

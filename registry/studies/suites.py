@@ -34,7 +34,7 @@ from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, 
 from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, bound_ranks, bound_ranks_by_tests
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles, resampling_refusal
 from registry.store.catalog import Member
-from registry.studies.run import Archive, Question
+from registry.studies.run import Archive, PlannedStudy
 from registry.studies.score_distributions import resample_averages
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
@@ -107,13 +107,13 @@ class Suite(BoardStudy):
     citation: ClassVar[str] = "Mogstad, Romano, Shaikh and Wilhelm 2024; Dror et al. 2017"
     choice: ClassVar = ("metric",)
     settings: ClassVar = ("alpha", "resamples", "unit", "seed")
-    fixed: ClassVar = {"runs": "fixed"}
+    fixed_settings: ClassVar = {"runs": "fixed"}
     scope: ClassVar = "test sets"
-    least: ClassVar = 1
-    least_boards: ClassVar = 2
+    min_systems: ClassVar = 1
+    min_boards: ClassVar = 2
     every_metric: ClassVar = True
-    by_response: ClassVar = False
-    usual = MappingProxyType({"resamples": RANK_DRAWS})  # as many draws as `best` takes
+    supports_responses: ClassVar = False
+    default_settings = MappingProxyType({"resamples": RANK_DRAWS})  # as many draws as `best` takes
     weight: tuple[str, ...] = option((), "What a test set counts in the average, such as test=2; others count 1.",
                                      metavar="SET=NUMBER")
 
@@ -284,11 +284,11 @@ class Macro(BoardStudy):
     choice: ClassVar = ("metric",)
     settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
     scope: ClassVar = "test sets"
-    least: ClassVar = 1
-    least_boards: ClassVar = 2
+    min_systems: ClassVar = 1
+    min_boards: ClassVar = 2
     every_metric: ClassVar = True
-    unequal: ClassVar = True
-    by_response: ClassVar = False
+    allows_unequal_items: ClassVar = True
+    supports_responses: ClassVar = False
 
     def run(self, case: Case) -> Finding:
         places = np.array(find_common_systems(case.boards), dtype=np.int64)
@@ -298,9 +298,9 @@ class Macro(BoardStudy):
                           case.request.of_family(len(scores)), case.test).found()
 
 
-def load_macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
+def load_macro_boards(asked: Sequence[PlannedStudy], archive: Archive) -> list[MacroBoard]:
     """The macro-averages that were looked up; what was not there is made and kept."""
-    return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
+    return [MacroBoard.of(answer.finding) for question in asked if (answer := question.get_result(archive)) is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,7 +448,7 @@ class Replicability(BoardStudy):
                                       metavar="NAME")
 
     @property
-    def facets_by(self) -> str | None:
+    def facet_attribute(self) -> str | None:
         return self.across
 
     def run(self, case: Case) -> Finding:
@@ -467,7 +467,7 @@ class Replicability(BoardStudy):
             pairs = list(permutations(range(len(case.boards[n].members)), 2))
             return plain_value([[of.difference, of.p_value] for of in test.run(matrix, pairs, settings)])
 
-        parts = case.parts.each(range(len(case.boards)), tested)
+        parts = case.parts.compute_all(range(len(case.boards)), tested)
         claims = list(_make_claims(case.boards, parts, self.systems))
         shown = [claim for claim in claims if (claim.differences > 0).any()]
         names = _name_test_sets(case.boards)

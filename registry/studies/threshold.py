@@ -1,7 +1,7 @@
 """Thresholds, curves and test set sizes (Berg-Kirkpatrick et al. 2012, sections 3.1.1 and 4.1).
 
-`Threshold` estimates from which gain on a difference is probably significant, `Curve` how confidence grows with gain,
-and `Sizes` how thresholds fall with the size of the test set.
+`Threshold` estimates the gain above which a difference is probably significant. `Curve` shows how confidence grows
+with gain, and `Sizes` how thresholds fall with the size of the test set.
 """
 
 from __future__ import annotations
@@ -40,81 +40,85 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, option, parse
 
 Estimator = Callable[[Gains], float]
 
-SHARE = 0.95  # of the borderline gains that the threshold lies above
-FAR = 4.0  # times the critical gain, or a fourth of it: pairs beyond say nothing of the threshold
-MANY = 50  # borderline pairs from which the rule's interval holds its confidence (tests/studies/gains)
+SHARE = 0.95  # quantile of the borderline gains that is the threshold
+FAR = 4.0  # pairs are near if gain / critical gain is between 1 / FAR and FAR
+MANY = 50  # borderline pairs from which the interval of the rule reaches its confidence (tests/studies/gains)
 DRAWS = 1000  # resampled sets of systems
-_DEFINED = 0.95  # of them that must have a threshold, for an interval
+_MIN_DEFINED = 0.95  # share of the resamples that need a threshold for an interval
 
 
 class Threshold(BoardStudy):
-    """The threshold of all pairs, of those that share the value of an attribute, and of those that do not.
+    """The gain above which a difference is probably significant.
 
-    The 95th percentile of the gains of borderline pairs, p about alpha, one-sided (Berg-Kirkpatrick et al. 2012,
-    section 3.1.1), and an estimate from a fit to all pairs that are not far off.
+    Thresholds of all pairs, of pairs that share the value of an attribute, and of the other pairs. The rule takes the
+    95th percentile of the gains of borderline pairs, with one-sided p-values near alpha (Berg-Kirkpatrick et al. 2012,
+    section 3.1.1). The fit uses all pairs whose gain is near the critical one.
     """
 
     name: ClassVar[str] = "threshold"
     title: ClassVar[str] = "From which gain on is a difference probably significant?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 3.1.1"
     figures: ClassVar = ("thresholds",)
-    by: str = option("team", "Of submissions: pairs that share its value are told from others. team, kind, or what the "
-                     "manifest declares.", metavar="ATTRIBUTE")
-    width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
-    enough: int = option(10, "How many pairs a threshold needs.")
+    by: str = option("team", "Attribute of submissions that groups pairs by whether they share its value: team, kind, "
+                     "or one that the manifest declares.", metavar="ATTRIBUTE")
+    width: float = option(0.2, "Largest distance of borderline p-values from alpha, as a share of alpha.")
+    enough: int = option(10, "Minimum number of pairs for a threshold.")
 
     def run(self, case: Case) -> Finding:
         if not 0 < self.width < 1 or self.enough < 2:
-            raise InputError("width lies between 0 and 1, and enough pairs are 2 or more")
+            raise InputError(f"--width {self.width:g} --enough {self.enough}: expected a width between 0 and 1, and 2 "
+                             "or more pairs")
         board, settings = case.board, case.request.significance
         values = find_values(case, board, self.by)
         gains = measure_gains(board.matrix, case.settings, settings.alpha)
         if not len(gains.p):
             raise explain_no_gains(case.boards)
-        rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
+        rows = [self._make_row(group, pairs, case) for group, pairs in self._group(gains, values)]
         return Finding({"thresholds": rows, "pairs": make_pair_rows(board, gains, self.by, values)},
-                       self._reading(rows, gains, settings.alpha),
+                       self._describe(rows, gains, settings.alpha),
                        [*warn_of_bootstrap(board.matrix), *report_left_out(board.matrix, gains)])
 
-    def _groups(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
+    def _group(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
         yield "all", gains
         same = compare_values(gains, values)
         for group, wanted in ((f"same {self.by}", True), (f"different {self.by}", False)):
-            chosen = np.array([one is wanted for one in same])
+            chosen = np.array([value is wanted for value in same])
             if chosen.any() and not chosen.all():
-                yield group, gains.where(chosen)
+                yield group, gains.select(chosen)
 
-    def _row(self, group: str, gains: Gains, case: Case) -> Row:
+    def _make_row(self, group: str, gains: Gains, case: Case) -> Row:
         settings, systems = case.request.significance, resample_systems(len(case.board.members), case.settings.seed)
         row, _ = estimate_thresholds(gains, systems, settings.alpha, self.width, self.enough, settings.confidence)
         return {"group": group, "alpha": settings.alpha, "pairs": len(gains.p)} | row
 
-    def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
-        about = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"
-        said = [f"{row['group']}: {self._said(row, about)}" for row in rows]
+    def _describe(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
+        border = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"
+        sentences = [f"{row['group']}: {self._describe_row(row, border)}" for row in rows]
         if any(self.enough <= row["borderline"] < MANY and not math.isnan(row["threshold_low"]) for row in rows):
-            said.append(f"No interval of the rule reaches beyond the largest gain at the border; from fewer than "
-                        f"{MANY} pairs it ends too low more often than it should.")
+            sentences.append("The interval of the rule cannot exceed the largest borderline gain; with fewer than "
+                             f"{MANY} pairs its upper end is too low more often than its confidence allows.")
         if len(rows) == 1:
-            said[0] += f" No two groups of pairs are told apart by {self.by}."
+            sentences[0] += f" All pairs belong to one group by {self.by}."
         estimate = rows[0]["fitted"] if math.isnan(rows[0]["threshold"]) else rows[0]["threshold"]
-        above, below = gains.where(gains.gain >= estimate), gains.where(gains.gain < estimate)  # nan: none
+        above, below = gains.select(gains.gain >= estimate), gains.select(gains.gain < estimate)  # nan: none
         if len(above.p):
-            said.append(f"Here {np.count_nonzero(above.p <= alpha)} of {counted(len(above.p), 'pair')} with a gain of "
-                        f"{estimate:.4g} or more are significant, and {np.count_nonzero(below.p <= alpha)} of "
-                        f"{len(below.p)} with a smaller one: a threshold replaces no test.")
-        said.append("It is made for this test set and systems like these; p-values are one-sided and not corrected, "
-                    f"and {100 * SHARE:g} % of the pairs at the border gain less, so it is no least gain either.")
-        return said
+            sentences.append(f"Here {np.count_nonzero(above.p <= alpha)} of {counted(len(above.p), 'pair')} with a "
+                             f"gain of {estimate:.4g} or more are significant, and "
+                             f"{np.count_nonzero(below.p <= alpha)} of {len(below.p)} with a smaller one: a threshold "
+                             "does not replace a test.")
+        sentences.append("The threshold applies to this test set and to similar systems. P-values are one-sided and "
+                         f"not corrected. {100 * SHARE:g} % of the borderline pairs gain less, so smaller gains can be "
+                         "significant.")
+        return sentences
 
-    def _said(self, row: Row, about: str) -> str:
+    def _describe_row(self, row: Row, border: str) -> str:
         by_fit = (f"{format_with_interval(row, 'fitted')} by the fit to {counted(row['near'], 'pair')}"
                   if row["near"] >= self.enough else
-                  f"no fit, for {counted(row['near'], 'pair is', 'pairs are')} near")
-        by_rule = (f"{format_with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {about}"
+                  f"no fit, because only {counted(row['near'], 'pair is', 'pairs are')} near the critical gain")
+        by_rule = (f"{format_with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {border}"
                    if row["borderline"] >= self.enough else
-                   f"no threshold by the rule, which needs {self.enough} pairs with {about} and finds "
-                   f"{row['borderline']}")
+                   f"no threshold by the rule, which needs {self.enough} pairs with {border} (here "
+                   f"{row['borderline']})")
         return f"{by_rule}; {by_fit}."
 
 
@@ -122,102 +126,103 @@ def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float,
                         confidence: float) -> tuple[Row, Floats]:
     """Estimate the threshold by the rule and by the fit, each with its number of pairs and its interval.
 
-    The rule takes the 95th percentile of the gains of borderline pairs. It lies above the critical difference: by
-    z(0.041) / z(0.05) = 1.057 for p from 0.04 to 0.06, if all pairs have the same critical difference and p-values are
-    spread evenly. Few pairs are borderline, so the fit takes all pairs whose gain is near their critical one.
+    The rule takes the 95th percentile of the gains of borderline pairs. It exceeds the critical difference: by a factor
+    of z(0.041) / z(0.05) = 1.057 for p from 0.04 to 0.06, if all pairs have the same critical difference and p-values
+    are uniform. Few pairs are borderline, so the fit takes all pairs whose gain is near their critical gain.
 
     Args:
-        gains: The pairs.
-        systems: The count of each system in each draw, [draws, systems].
-        alpha: The level of significance.
-        width: The largest distance of p-values to alpha, as a share of it.
-        enough: The smallest number of pairs for a threshold; nan with fewer.
-        confidence: Of the intervals.
+        gains: Pairs.
+        systems: Count of each system in each resample, [resamples, systems].
+        alpha: Significance level.
+        width: Largest distance of borderline p-values from alpha, as a share of alpha.
+        enough: Minimum number of pairs; with fewer the threshold is nan.
+        confidence: Confidence of the intervals.
 
     Returns:
-        The row, and the threshold by the fit in every draw of systems, [draws].
+        The row, and the threshold by the fit in every resample, [resamples].
     """
     row: Row = {}
-    for number, name, some, estimate in (
+    for number, name, pairs, estimate in (
             ("borderline", "threshold", select_borderline(gains, alpha, width), find_percentile),
             ("near", "fitted", select_near(gains), estimate_by_fit)):
-        known = len(some.p) >= enough
-        found = resample_estimate(some, estimate, systems) if known else np.full(len(systems), np.nan)
-        low, high = find_interval(found, confidence)
-        row |= {number: len(some.p), name: estimate(some) if known else math.nan,
+        is_enough = len(pairs.p) >= enough
+        resampled = resample_estimate(pairs, estimate, systems) if is_enough else np.full(len(systems), np.nan)
+        low, high = find_interval(resampled, confidence)
+        row |= {number: len(pairs.p), name: estimate(pairs) if is_enough else math.nan,
                 f"{name}_low": low, f"{name}_high": high}
-    return row, found
+    return row, resampled
 
 
 def format_with_interval(row: Row, name: str) -> str:
-    """A threshold of a row as people read it, with its interval."""
+    """Format a threshold of a row with its interval."""
     if math.isnan(row[f"{name}_low"]):
-        return f"{row[name]:.4g} (no interval: it hangs on few systems)"
+        return f"{row[name]:.4g} (no interval: it depends on few systems)"
     return f"{row[name]:.4g} ({row[f'{name}_low']:.4g} to {row[f'{name}_high']:.4g})"
 
 
 def select_borderline(gains: Gains, alpha: float, width: float) -> Gains:
-    """The pairs with p-values about alpha."""
-    return gains.where((gains.p > alpha * (1 - width)) & (gains.p < alpha * (1 + width)))
+    """Return the pairs with p-values near alpha."""
+    return gains.select((gains.p > alpha * (1 - width)) & (gains.p < alpha * (1 + width)))
 
 
 def select_near(gains: Gains) -> Gains:
-    """The pairs whose gain is not far from their critical one."""
-    return gains.where((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
+    """Return the pairs whose gain is near the critical gain."""
+    return gains.select((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 
 
 def find_percentile(gains: Gains) -> float:
-    """The 95th percentile of gains, nan of none."""
+    """Return the 95th percentile of gains, nan if there are none."""
     return float(np.quantile(gains.gain, SHARE)) if len(gains.gain) else math.nan
 
 
 def estimate_by_fit(gains: Gains) -> float:
-    """The 95th percentile of gains that are carried to where they are critical, along how they rise; nan of none.
+    """Return the 95th percentile of gains, each projected onto its critical gain by a fit; nan if there are none.
 
-    log gain = a + b log (gain / critical gain) is fitted by least squares. b is 1 where all have the same critical
-    gain; it is kept from 0, below which gains would fall, to 2, since few pairs may say anything.
+    The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all pairs have the same critical
+    gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
     """
     if not len(gains.gain):
         return math.nan
     log_gain, log_ratio = np.log(gains.gain), np.log(gains.gain / gains.critical)
     spread = log_ratio - log_ratio.mean()
-    rise = min(max(float(spread @ log_gain) / float(spread @ spread), 0), 2) if spread.any() else 1.0
-    return find_percentile(gains._replace(gain=np.exp(log_gain - rise * log_ratio)))
+    slope = min(max(float(spread @ log_gain) / float(spread @ spread), 0), 2) if spread.any() else 1.0
+    return find_percentile(gains._replace(gain=np.exp(log_gain - slope * log_ratio)))
 
 
 def resample_systems(systems: int, seed: int) -> Ints:
-    """How often each of the systems is drawn, with replacement, [draws, systems]."""
+    """Return the count of each system in samples with replacement, [resamples, systems]."""
     rng = np.random.Generator(stream(seed, SYSTEMS))
     return rng.multinomial(systems, np.full(systems, 1 / systems), DRAWS)
 
 
-def resample_estimate(gains: Gains, estimate: Estimator, drawn: Ints) -> Floats:
-    """An estimate in each draw of systems, [draws], since pairs that share a system are no independent pairs.
+def resample_estimate(gains: Gains, estimate: Estimator, counts: Ints) -> Floats:
+    """Return an estimate for each resample of systems, [resamples].
 
-    A system that is drawn twice brings its pairs twice; with itself it makes none.
+    Systems are resampled, because pairs that share a system are not independent. A system with count 2 contributes its
+    pairs twice, and no pair with itself.
     """
-    return np.array([estimate(select_drawn(gains, times)) for times in drawn])
+    return np.array([estimate(select_drawn(gains, count)) for count in counts])
 
 
-def find_interval(found: Floats, confidence: float) -> tuple[float, float]:
-    """The interval of an estimate from those of resamples; nan where it is undefined in many."""
-    defined = found[~np.isnan(found)]
-    if len(defined) < _DEFINED * len(found):
+def find_interval(resampled: Floats, confidence: float) -> tuple[float, float]:
+    """Return the percentile interval of resampled estimates; nan if more than 5 % of them are undefined."""
+    defined = resampled[~np.isnan(resampled)]
+    if len(defined) < _MIN_DEFINED * len(resampled):
         return math.nan, math.nan
     low, high = np.quantile(defined, ((1 - confidence) / 2, (1 + confidence) / 2))
     return float(low), float(high)
 
 
-def select_drawn(gains: Gains, times: Ints) -> Gains:
-    """The pairs of systems that are taken so often, [systems]."""
-    return gains.where(np.repeat(np.arange(len(gains.p)), times[gains.better] * times[gains.worse]))
+def select_drawn(gains: Gains, counts: Ints) -> Gains:
+    """Return the pairs of a resample with these counts of systems, [systems]."""
+    return gains.select(np.repeat(np.arange(len(gains.p)), counts[gains.better] * counts[gains.worse]))
 
 
 class Curve(BoardStudy):
-    """The confidence of every pair against its gain, over one or several test sets.
+    """The confidence of every pair by its gain, on one or several test sets.
 
-    1 - p of the bootstrap, one-sided, against the gain, marked by an attribute of submissions (Berg-Kirkpatrick et al.
-    2012, figures 2 to 8).
+    Confidence is 1 - p of the one-sided bootstrap. Pairs are grouped by an attribute of submissions (Berg-Kirkpatrick
+    et al. 2012, figures 2 to 8).
     """
 
     name: ClassVar[str] = "curve"
@@ -225,8 +230,8 @@ class Curve(BoardStudy):
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, figures 2 to 8 and 11"
     scope: ClassVar = "test sets"
     figures: ClassVar = ("curve",)
-    by: str = option("team", "Of submissions: pairs that share its value are told from others. team, kind, or what the "
-                     "manifest declares.", metavar="ATTRIBUTE")
+    by: str = option("team", "Attribute of submissions that groups pairs by whether they share its value: team, kind, "
+                     "or one that the manifest declares.", metavar="ATTRIBUTE")
 
     def run(self, case: Case) -> Finding:
         alpha = case.request.significance.alpha
@@ -248,12 +253,12 @@ class Curve(BoardStudy):
 
 
 def fit_rising_curve(gain: Floats, confidence: Floats) -> Floats:
-    """The rising curve that fits best by least squares, at every gain (isotonic regression), [pairs]."""
+    """Return the isotonic least-squares fit of confidence at every gain, [pairs]."""
     from scipy.optimize import isotonic_regression
 
-    _, place, times = np.unique(gain, return_inverse=True, return_counts=True)
-    fit = isotonic_regression(np.bincount(place, confidence) / times, weights=times)
-    curve: Floats = fit.x[place]
+    _, group, counts = np.unique(gain, return_inverse=True, return_counts=True)
+    fit = isotonic_regression(np.bincount(group, confidence) / counts, weights=counts)
+    curve: Floats = fit.x[group]
     return curve
 
 
@@ -263,101 +268,105 @@ def _curve_key(row: Row) -> tuple[str, int, str]:
 
 
 def _summarize_curve(test_set: str, group: str, rows: list[Row], alpha: float) -> Row:
-    """Where gain alone decides, and where it does not: from the least significant gain to the largest that is not."""
+    """Count the pairs whose gain lies between the smallest significant and the largest non-significant gain."""
     significant = [row["gain"] for row in rows if row["p_value"] <= alpha]
     others = [row["gain"] for row in rows if row["p_value"] > alpha]
-    least, most = min(significant, default=None), max(others, default=None)
-    between = [] if least is None or most is None else [row for row in rows if least <= row["gain"] <= most]
+    low, high = min(significant, default=None), max(others, default=None)
+    between = [] if low is None or high is None else [row for row in rows if low <= row["gain"] <= high]
     return {"test_set": test_set, "group": group, "alpha": alpha, "pairs": len(rows), "significant": len(significant),
-            "least_significant": least, "largest_other": most, "undecided": len(between)}
+            "least_significant": low, "largest_other": high, "undecided": len(between)}
 
 
 def _describe_curves(curves: list[Row], alpha: float, by: str) -> list[str]:
-    said = []
+    sentences = []
     for row in curves:
-        what = f"{row['test_set']}, {row['group']}: {row['significant']} of {counted(row['pairs'], 'pair')} significant"
+        sentence = (f"{row['test_set']}, {row['group']}: {row['significant']} of {counted(row['pairs'], 'pair')} "
+                    "significant")
         if row["undecided"]:
-            what += (f"; gains from {row['least_significant']:.4g} to {row['largest_other']:.4g} may be significant or "
-                     f"not, and {counted(row['undecided'], 'pair has', 'pairs have')} such a gain.")
+            sentence += (f"; gains from {row['least_significant']:.4g} to {row['largest_other']:.4g} may be "
+                         f"significant or not, and {counted(row['undecided'], 'pair has', 'pairs have')} such a gain.")
         else:
-            what += "; here the gain alone tells which." if 0 < row["significant"] < row["pairs"] else "."
-        said.append(what)
+            sentence += "; the gain alone decides which." if 0 < row["significant"] < row["pairs"] else "."
+        sentences.append(sentence)
     if len({row["group"] for row in curves}) == 1:
-        said.append(f"No two groups of pairs are told apart by {by}.")
-    said.append(f"Significant is p <= {alpha:g}, one-sided in the gain's direction and not corrected. A curve lies "
-                "higher where systems are more alike or the test set is larger; it is no law of the metric.")
-    return said
+        sentences.append(f"All pairs belong to one group by {by}.")
+    sentences.append(f"A pair is significant if p <= {alpha:g}, one-sided in the direction of the gain and not "
+                     "corrected. The curve is higher if systems are more similar or the test set is larger; it is not "
+                     "a property of the metric.")
+    return sentences
 
 
-LARGER = (2, 4, 8)  # times the test set: where its thresholds are extended to
+LARGER = (2, 4, 8)  # multiples of the test set size to which thresholds are extrapolated
 POWER = 0.8
-_MOST = 10_000  # repetitions
-_FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of test sets are taken
+_MAX_REPETITIONS = 10_000
+_FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of a test set are selected
 
 
 class Sizes(BoardStudy):
-    """Thresholds and power at smaller sizes, and thresholds at larger ones.
+    """Thresholds and power by the size of the test set.
 
-    Thresholds and power of smaller test sets, taken from its beginning and at random, and the thresholds of larger ones
-    by extension (Berg-Kirkpatrick et al. 2012, section 4.1).
+    Smaller test sets are the first units, and random subsets of the units. Thresholds of larger test sets are
+    extrapolated (Berg-Kirkpatrick et al. 2012, section 4.1).
     """
 
     name: ClassVar[str] = "test-size"
     title: ClassVar[str] = "How large must the test set be?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.1, figures 9 and 10"
     figures: ClassVar = ("test sizes",)
-    sizes: tuple[int, ...] = option((), "Of the test sets, in units; or a list as 100,500,1000; doubled from 100 on if "
-                                    "none are given.", metavar="FIRST:LAST:STEP", read=parse_sizes)
-    repetitions: int = option(20, "Random test sets of each size.")
-    width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
-    enough: int = option(10, "How many pairs a threshold needs.")
+    sizes: tuple[int, ...] = option((), "Sizes of the test sets in units, or a list such as 100,500,1000; by default "
+                                    "100, 200, 400, etc.", metavar="FIRST:LAST:STEP", parse=parse_sizes)
+    repetitions: int = option(20, "Number of random test sets of each size.")
+    width: float = option(0.2, "Largest distance of borderline p-values from alpha, as a share of alpha.")
+    enough: int = option(10, "Minimum number of pairs for a threshold.")
 
     def run(self, case: Case) -> Finding:
         matrix, units = prepare_matrix(case.board.matrix), order_units(case)
-        sizes = self._sizes(len(units))
+        sizes = self._choose_sizes(len(units))
         if len(np.unique(matrix.observed[~np.isnan(matrix.observed)])) < 2:
-            raise InputError("no two systems differ, so there is no gain to look at")
+            raise InputError("no two systems differ, so there is no gain to test")
         orders = [np.random.Generator(stream(case.settings.seed, SETS, n)).permutation(units)
                   for n in range(self.repetitions)]
         alpha, settings = case.request.significance.alpha, case.settings
         confidence = settings.confidence
 
-        def tested(size: int) -> dict[str, Any]:
-            sets = [units] if size == len(units) else [of[:size] for of in (units, *orders)]
+        def test_size(size: int) -> dict[str, Any]:
+            sets = [units] if size == len(units) else [order[:size] for order in (units, *orders)]
             first, *others = pack(measure_gains_of_sets(matrix, np.stack(sets), settings, alpha))
             return {_FIRST: [first], _RANDOM: others} if others else {_ALL: [first]}
 
-        parts = [{way: unpack(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
-        drawn = resample_systems(len(case.board.members), settings.seed)
+        parts = [{selection: unpack(sets) for selection, sets in part.items()}
+                 for part in case.parts.compute_all(sizes, test_size)]
+        counts = resample_systems(len(case.board.members), settings.seed)
         rows, thresholds = [], []
         for size, part in zip(sizes, parts, strict=True):
-            for way, sets in part.items():
-                row, of_draws = estimate_thresholds(join(sets), drawn, alpha, self.width, self.enough, confidence)
-                rows.append({"size": size, "taken": way, "sets": len(sets), "alpha": alpha} | row
+            for selection, sets in part.items():
+                row, resampled = estimate_thresholds(join(sets), counts, alpha, self.width, self.enough, confidence)
+                rows.append({"size": size, "taken": selection, "sets": len(sets), "alpha": alpha} | row
                             | _measure_power(sets, matrix, alpha))
-            thresholds.append(np.append(of_draws, row["fitted"]))
+            thresholds.append(np.append(resampled, row["fitted"]))
         larger, exponent = _extrapolate(sizes, np.array(thresholds), confidence)
         points = [{"size": size, "gain": gain, "p_value": p, "confidence": 1 - p}
                   for size, part in zip(sizes, parts, strict=True)
-                  for gains in [next(iter(part.values()))[0]]  # those on the first units
+                  for gains in [next(iter(part.values()))[0]]
                   for gain, p in sorted(zip(gains.gain.tolist(), gains.p.tolist(), strict=True))]
         return Finding({"sizes": rows, "larger": larger, "pairs": points},
                        _describe_sizes(rows, larger, exponent, alpha),
                        warn_of_sets(case.board.matrix, units[:sizes[0]]))
 
-    def _sizes(self, n: int) -> list[int]:
-        if not 1 <= self.repetitions <= _MOST or not 0 < self.width < 1 or self.enough < 2:
-            raise InputError(f"repetitions are 1 to {_MOST}, width lies between 0 and 1, and enough pairs are 2 or "
-                             "more")
+    def _choose_sizes(self, n: int) -> list[int]:
+        if not 1 <= self.repetitions <= _MAX_REPETITIONS or not 0 < self.width < 1 or self.enough < 2:
+            raise InputError(f"--repetitions {self.repetitions} --width {self.width:g} --enough {self.enough}: "
+                             f"expected 1 to {_MAX_REPETITIONS} repetitions, a width between 0 and 1, and 2 or more "
+                             "pairs")
         start = 100 if n >= 400 else 25
         sizes = self.sizes or tuple(start * 2**k for k in range(n.bit_length()) if start * 2**k < n)
         if any(not 2 <= size <= n for size in sizes):
-            raise InputError(f"sizes lie between 2 and the {n} units of the test set; give others by --sizes")
+            raise InputError(f"--sizes must be between 2 and the {n} units of the test set")
         return sorted({*sizes, n})
 
 
 def order_units(case: Case) -> Places:
-    """The units in the order in which the gold has their first items."""
+    """Return the units in the order of their first items in the gold."""
     board = case.board
     if board.matrix.units is None:
         return np.argsort(board.items)
@@ -367,12 +376,12 @@ def order_units(case: Case) -> Places:
 
 
 def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) -> Floats:
-    """Fit thresholds by powers of the size, by least squares of their logarithms.
+    """Fit thresholds by a power of the size, by least squares of logarithms.
 
     Args:
         log_sizes: [sizes].
-        log_thresholds: Of several estimates, [sizes, estimates].
-        targets: Sizes to extend to.
+        log_thresholds: Several estimates, [sizes, estimates].
+        targets: Sizes for the extrapolation.
 
     Returns:
         The exponent, then the threshold at each target, [1 + targets, estimates].
@@ -380,39 +389,39 @@ def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) ->
     middle = log_sizes.mean()
     spread = log_sizes - middle
     exponent = spread @ log_thresholds / (spread @ spread)
-    extended = np.exp(log_thresholds.mean(axis=0) + (np.log(targets)[:, None] - middle) * exponent)
-    return np.concatenate([exponent[None], extended])
+    extrapolated = np.exp(log_thresholds.mean(axis=0) + (np.log(targets)[:, None] - middle) * exponent)
+    return np.concatenate([exponent[None], extrapolated])
 
 
 def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tuple[list[Row], Row]:
-    """The thresholds at larger sizes, and the exponent of their power of the size.
+    """Return the thresholds at larger sizes, and the exponent of the power law.
 
-    Of `thresholds` [sizes, draws + 1] the last ones are the estimate, the others those in draws of systems.
+    The last column of `thresholds` [sizes, resamples + 1] is the estimate; the others are its resamples.
     """
-    known = ~np.isnan(thresholds[:, -1])
-    if known.sum() < 2:
+    is_defined = ~np.isnan(thresholds[:, -1])
+    if is_defined.sum() < 2:
         return [], {}
-    targets = np.array([times * sizes[-1] for times in LARGER])
-    fitted = fit_power_law(np.log(np.array(sizes)[known]), np.log(thresholds[known]), targets)
-    ends = [find_interval(of[:-1], confidence) for of in fitted]
-    rows = [{"size": int(size), "fitted": float(of[-1]), "fitted_low": low, "fitted_high": high}
-            for size, of, (low, high) in zip(targets, fitted[1:], ends[1:], strict=True)]
+    targets = np.array([factor * sizes[-1] for factor in LARGER])
+    fitted = fit_power_law(np.log(np.array(sizes)[is_defined]), np.log(thresholds[is_defined]), targets)
+    ends = [find_interval(estimates[:-1], confidence) for estimates in fitted]
+    rows = [{"size": int(size), "fitted": float(estimates[-1]), "fitted_low": low, "fitted_high": high}
+            for size, estimates, (low, high) in zip(targets, fitted[1:], ends[1:], strict=True)]
     return rows, {"exponent": float(fitted[0, -1]), "exponent_low": ends[0][0],
                   "exponent_high": ends[0][1]}
 
 
 def _measure_power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
-    """On what share of the test sets pairs are significant: those that gain on the whole, on average over them.
+    """Return the mean share of test sets on which pairs are significant, over pairs that differ on all units.
 
-    Attributes of the row: `power` in the direction of the whole gain, `wrong` against it; `detected`: from which
-    whole gain on a pair is significant on so many test sets, by the rising curve that fits best.
+    `power` counts significant results in the direction of the gain on all units, `wrong` those in the other direction.
+    `detected` is the smallest gain on all units with a power of 0.8, by isotonic regression.
     """
     whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
-    found = np.zeros_like(whole)
+    shares = np.zeros_like(whole)
     for gains in sets:
-        significant = gains.where(gains.p <= alpha)
-        found[significant.better, significant.worse] += 1 / len(sets)
-    right, wrong, gain = found[whole > 0], found.T[whole > 0], whole[whole > 0]
+        significant = gains.select(gains.p <= alpha)
+        shares[significant.better, significant.worse] += 1 / len(sets)
+    right, wrong, gain = shares[whole > 0], shares.T[whole > 0], whole[whole > 0]
     order = np.argsort(gain)
     enough = np.flatnonzero(fit_rising_curve(gain[order], right[order]) >= POWER) if len(gain) else gain
     return {"power": float(right.mean()) if len(gain) else math.nan,
@@ -421,20 +430,21 @@ def _measure_power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
 
 
 def _describe_sizes(rows: list[Row], larger: list[Row], exponent: Row, alpha: float) -> list[str]:
-    known = [row for row in rows if row["taken"] != _FIRST and not math.isnan(row["fitted"])]
-    said = []
-    if known:
-        least, most = known[0], known[-1]
-        falls = f"The threshold by the fit is {least['fitted']:.4g} with {least['size']} units and " \
-                f"{most['fitted']:.4g} with {most['size']}"
-        said.append(f"{falls}: it goes with the size to the power of {format_with_interval(exponent, 'exponent')}; "
-                    "-0.5 is what variances that shrink with the size would make." if larger else f"{falls}.")
-        said += [f"With {row['size']} units {100 * row['power']:.0f} % of the pairs are significant in the direction "
-                 f"of the whole test set, and {100 * row['wrong']:.1f} % against it."
-                 for row in (least, most)[:len(known)]]
+    defined = [row for row in rows if row["taken"] != _FIRST and not math.isnan(row["fitted"])]
+    sentences = []
+    if defined:
+        smallest, largest = defined[0], defined[-1]
+        change = (f"The threshold by the fit is {smallest['fitted']:.4g} with {smallest['size']} units and "
+                  f"{largest['fitted']:.4g} with {largest['size']}")
+        sentences.append(f"{change}: it is proportional to the size to the power of "
+                         f"{format_with_interval(exponent, 'exponent')}; -0.5 is expected if variances are "
+                         "proportional to 1 / size." if larger else f"{change}.")
+        sentences += [f"With {row['size']} units {100 * row['power']:.0f} % of the pairs are significant in the "
+                      f"direction of the whole test set, and {100 * row['wrong']:.1f} % in the other direction."
+                      for row in (smallest, largest)[:len(defined)]]
     if larger:
-        said.append("Extended by that power, which nothing here can check: " + "; ".join(
+        sentences.append("Thresholds extrapolated by this power law, which these data cannot check: " + "; ".join(
             f"{format_with_interval(row, 'fitted')} with {row['size']}" for row in larger) + ".")
-    said.append(f"p-values are one-sided, at {alpha:g}, and not corrected; random subsets share units, the more the "
-                "larger they are, and all come from this one test set.")
-    return said
+    sentences.append(f"P-values are one-sided, at {alpha:g}, and not corrected. Random subsets come from one test set; "
+                     "the larger they are, the more units they share.")
+    return sentences

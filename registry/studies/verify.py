@@ -19,7 +19,7 @@ from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.database import Database
-from registry.studies.run import Question, find_questions
+from registry.studies.run import PlannedStudy, plan_studies
 from registry.studies.study import Choice, Parts, Study
 from registry.values import parse
 from registry.version import __version__
@@ -87,7 +87,7 @@ def _remade(database: Database, row: Row[Any], execution: Execution, load: Load)
             str(question.subject.signature(case, question.digest)))
 
 
-def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> Question:
+def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> PlannedStudy:
     """The question that a kept study answers.
 
     What was chosen is not recorded but in the signature, which names boards and not what was asked for; so every choice
@@ -108,7 +108,7 @@ def _question(connection: Connection, row: Row[Any], execution: Execution, load:
                for name, value in chosen.items()]
     for values in product(*options):
         try:
-            asked_of = find_questions(connection, study, Choice(row.slug, *values), settings, execution)
+            asked_of = plan_studies(connection, study, Choice(row.slug, *values), settings, execution)
         except RegistryError:  # such a choice leaves several boards open, say
             continue
         if found := [question for question in asked_of if question.digest == row.digest]:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from registry.cli import app
 from registry.cli.commands import STUDY, LazyCommand
 from registry.cli.study import group
-from registry.studies import STUDIES, Known
+from registry.studies import STUDIES, StudyEntry
 from registry.studies.study import BoardStudy, Finding, option, parse_sizes
 
 
@@ -25,10 +25,10 @@ class Toy(BoardStudy):
     title: ClassVar[str] = "What are the scores?"
     citation: ClassVar[str] = "-"
     settings: ClassVar = ("alpha",)
-    times: int = option(1, "How often.", least=1)
+    times: int = option(1, "How often.", minimum=1)
     how: Literal["once", "twice"] = option("once", "In which way.")
     systems: tuple[str, ...] = option((), "Of whom.", name="system", metavar="NAME")
-    sizes: tuple[int, ...] = option((5, 10), "Of what size.", read=parse_sizes, written="5,10")
+    sizes: tuple[int, ...] = option((5, 10), "Of what size.", parse=parse_sizes, default_text="5,10")
     better_on: str | None = option(None, "Where.")
 
     def run(self, case):
@@ -43,7 +43,7 @@ def toy(monkeypatch, task, scored):
     module = ModuleType("registry.studies.toys")
     module.Toy = Toy
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(STUDIES, "toy", Known("toys", "Toy", "Say what scores there are."))
+    monkeypatch.setitem(STUDIES, "toy", StudyEntry("toys", "Toy", "Say what scores there are."))
     scored(task)
     monkeypatch.setitem(group.commands, "toy", LazyCommand(STUDY, "Say what scores there are."))
     return lambda *arguments: CliRunner().invoke(app, ["study", *(str(one) for one in arguments)])

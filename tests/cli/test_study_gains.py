@@ -22,7 +22,7 @@ def test_a_threshold_that_would_rest_on_few_pairs_is_not_given(entities):
     assert (row["group"], row["pairs"], row["threshold"]) == ("all", 28, None)
     assert row["borderline"] < 10
     said = entities("threshold", "entities", "--format", "table").stdout
-    assert f"needs 10 pairs with p from 0.04 to 0.06 and finds {row['borderline']}" in said
+    assert f"needs 10 pairs with p from 0.04 to 0.06 (here {row['borderline']})" in said
 
 
 def test_pairs_of_one_team_have_a_threshold_of_their_own(entities):
@@ -94,7 +94,7 @@ def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp
     assert (bands[0]["tests"], bands[0]["share"]) == (0, None)  # 499 resamples give no p below 0.002
     assert bands[1]["share"] == pytest.approx(1, abs=0.02)
     assert (tmp_path / "f.svg").read_bytes().startswith(b"<?xml")
-    assert "12 test sets of 20 units, drawn from the 40 at hand" in entities(*options, "--format", "table").stdout
+    assert "12 test sets of 20 units, sampled from 40 units" in entities(*options, "--format", "table").stdout
 
 
 def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path):
@@ -113,13 +113,13 @@ def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path)
     assert (tmp_path / "f.svg").exists()
     assert "1 study: all is well" in registry("verify").stderr, "also where no command has the study's name"
     for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
-                       (("--size", 2), "--size is of test sets that are drawn")):
+                       (("--size", 2), "--size applies to sampled test sets")):
         assert said in registry(*options, *more, exit_code=3).stderr
-    assert "one test set only" in registry("study", "calibration", "small", "--domains", exit_code=3).stderr
+    assert "only one test set" in registry("study", "calibration", "small", "--domains", exit_code=3).stderr
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    (("--by", "modle"), "unknown attribute of submissions 'modle'"), (("--width", 1), "width lies between 0 and 1"),
+    (("--by", "modle"), "unknown attribute of submissions 'modle'"), (("--width", 1), "a width between 0 and 1"),
     (("--enough", 1), "enough"), (("--show", "gains"), "unknown table of threshold 'gains'"),
 ])
 def test_what_cannot_be_asked(entities, options, said):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from registry.rendering.render import render
-from registry.rendering.table import Table, number, p_value, percent
+from registry.rendering.table import Table, format_p_value, format_percent, make_number_format
 from tests.conftest import PACKAGE, ROOT
 from tests.needs import need
 
@@ -69,7 +69,7 @@ def some_numbers():
 def test_numbers_are_those_of_python(evaluate, decimals):
     values = some_numbers()
     found = evaluate("numbers.js", "fixed", f"{json.dumps(values)}.map(value => fixed(value, {decimals}))")
-    assert [text.replace("−", "-") for text in found] == [number(decimals)(value) for value in values]
+    assert [text.replace("−", "-") for text in found] == [make_number_format(decimals)(value) for value in values]
 
 
 def test_p_values_and_shares_are_those_of_python(evaluate):
@@ -77,9 +77,9 @@ def test_p_values_and_shares_are_those_of_python(evaluate):
     p = [0.0, 1.0, 0.001, 0.00099999, 0.99995, 0.9999499, 0.99999, 0.999995, 0.9999999, 5e-324, 2**-5, 3 / 32,
          *(10.0 ** draw.uniform(-12, 0) for _ in range(3000)), *(draw.random() for _ in range(3000)),
          *(n / 2**k for k in range(1, 12) for n in range(1, 2**k, 2))]
-    assert evaluate("numbers.js", "pValue", f"{json.dumps(p)}.map(pValue)") == [p_value(value) for value in p]
+    assert evaluate("numbers.js", "pValue", f"{json.dumps(p)}.map(pValue)") == [format_p_value(value) for value in p]
     shares = evaluate("numbers.js", "percent", f"{json.dumps(p)}.map(percent)")
-    assert [share.replace("\u00a0", " ") for share in shares] == [percent(value) for value in p]
+    assert [share.replace("\u00a0", " ") for share in shares] == [format_percent(value) for value in p]
 
 
 def test_downloads_have_the_cells_of_the_command_line(evaluate):

@@ -43,7 +43,7 @@ def scores(tmp_path):
     def score(paths, options="", gold=None):
         asked = asked_by(options, None if gold is None else str(gold))
         found = {}
-        with make(paths, asked).folder.written(tmp_path / "task", "t") as manifest:
+        with make(paths, asked).folder.write(tmp_path / "task", "t") as manifest:
             task = resolve(load_manifest(manifest)[0], manifest)
             for one in declared(task):
                 reader = task.readers[one.test_set.name]

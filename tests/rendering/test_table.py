@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from registry.rendering.render import plain_markdown, render
-from registry.rendering.table import Column, Table, number
+from registry.rendering.render import escape_markdown, render
+from registry.rendering.table import Column, Table, make_number_format
 from registry.reports.boards import pair_table
 from tests.reports.boards import changed, leaderboard
 
 EVIL = '=HYPERLINK("x")|[red]*b*\x1b[31m\t\n<b>'
 TABLE = Table([{"system": EVIL, "score": 0.123456789, "rank": None, "low": math.nan, "ok": True}],
-              [Column("system", "system"), Column("score", "score", number(3), right=True)], title="board",
+              [Column("system", "system"), Column("score", "score", make_number_format(3), right=True)], title="board",
               captions=("c",))
 
 
@@ -80,7 +80,7 @@ def test_markdown_escapes_what_means_something():
     line = render([TABLE], "md").splitlines()[4]
     assert line.startswith('| =HYPERLINK("x")\\|\\[red\\]\\*b\\*')
     assert line.endswith("\\<b\\> | 0.123 |")
-    assert plain_markdown("$x_1$") == "\\$x\\_1\\$"  # no formula on GitHub
+    assert escape_markdown("$x_1$") == "\\$x\\_1\\$"  # no formula on GitHub
 
 
 def test_rich_markup_in_names_is_text():
@@ -110,7 +110,7 @@ def scored(n, systems):
     """A table of `systems` with n scores of ten characters each."""
     names = [f"score {k}" for k in range(n)]
     columns = [Column("rank", "rank", str, right=True), Column("system", "system"),
-               *(Column(name, name, number(8), right=True) for name in names)]
+               *(Column(name, name, make_number_format(8), right=True) for name in names)]
     return Table([{"rank": k, "system": system} | dict.fromkeys(names, 1 / 7) for k, system in enumerate(systems)],
                  columns)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.rendering.render import escape_latex, latex_table
+from registry.rendering.render import escape_latex, render_latex
 from registry.rendering.table import Table
 from registry.reports.papers import latex_board
 from tests.needs import need
@@ -74,8 +74,8 @@ def test_what_is_written_compiles(tmp_path):
     names = list(HOSTILE)
     rows = [{"a": name, "b": 1.5} for name in names]
     written = "\n".join([latex_board(leaderboard(names)), latex_board(leaderboard(names * 5)),
-                         latex_table(Table(rows, title="t", captions=names)),
-                         latex_table(Table(rows, title="more than a caption can hold", captions=names * 40))])
+                         render_latex(Table(rows, title="t", captions=names)),
+                         render_latex(Table(rows, title="more than a caption can hold", captions=names * 40))])
     (tmp_path / "a.tex").write_text(DOCUMENT % written, encoding="utf-8")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex"], cwd=tmp_path,
                           capture_output=True, timeout=100)

@@ -14,13 +14,13 @@ from io import StringIO
 from pathlib import Path
 
 from registry.at_once import Kept, at_once
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.cli.pipeline import bring_up
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.manifest import load_manifest
-from registry.manifest.folder import toml
+from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
@@ -97,7 +97,8 @@ LAYOUTS = {
     "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
         gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
                      asks="--item PP --item verb --gold is.colloc"),
-    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv"),
+    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
+                           told=Asked(options={"better": "higher"})),
     "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
     "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }
@@ -121,7 +122,7 @@ def declared(layout, folder, cluster):
         tables["significance"].pop("unit", None)
         tables["test_set"][0].pop("cluster", None)
     path = folder / "declared.toml"
-    path.write_text(toml(tables))
+    path.write_text(format_toml(tables))
     return path, tables
 
 
@@ -179,7 +180,7 @@ def compared(layout):
         database = Database(Path(temporary) / "b.duckdb")
         bring_up(database, manifest, layout.folder, how, None)
         with database.reading() as connection:
-            theirs, = declared_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
+            theirs, = load_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})
     n = len(mine.standings)
     return {"layout": "", "asks": layout.asks or "nothing", "read as": first.read_as,

@@ -33,7 +33,7 @@ class Counting(BoardStudy):
             self.computed.append(word)
             return {"n": len(word), "undefined": None}
 
-        parts = case.parts.each(["one", "three", "eleven"], count)
+        parts = case.parts.compute_all(["one", "three", "eleven"], count)
         return Finding({"words": [{"z": part["n"], "a": float("nan")} for part in parts]}, ["Words are short."])
 
 
@@ -56,8 +56,8 @@ def rows(registry, table):
 
 def test_a_study_is_made_once_and_kept(conducted, registry):
     (first,), (again,) = conducted(Counting()), conducted(Counting())
-    assert first.made
-    assert not again.made
+    assert first.is_new
+    assert not again.is_new
     assert first.finding == again.finding
     assert first.finding.tables == {"words": [{"z": n, "a": None} for n in (3, 5, 6)]}
     assert list(first.finding.tables["words"][0]) == ["z", "a"]
@@ -74,7 +74,7 @@ def test_another_submission_makes_another_study(conducted, task, registry):
     task.systems["new"] = dict(task.gold)
     registry("run", task.write())
     (second,) = conducted(Counting())
-    assert second.made
+    assert second.is_new
     assert first.signature != second.signature
 
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypa
     archive = Archive(Database("registry.duckdb"), Journal("study", {}))
     (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
-    assert "read-only" in archive.refused
+    assert "read-only" in archive.store_error
     assert "note: not kept, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
     assert rows(registry, "study") == []
 

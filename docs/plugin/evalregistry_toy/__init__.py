@@ -124,7 +124,7 @@ class Behind(BoardStudy):
     title = "How far behind the best system are the other ones?"
     citation = "-"
     settings = ()
-    least: float = option(0.0, "Leave out systems that are nearer than this.", least=0.0)
+    least: float = option(0.0, "Leave out systems that are nearer than this.", minimum=0.0)
 
     def run(self, case: Case) -> Finding:
         """Subtract every score from the best one."""

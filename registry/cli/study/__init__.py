@@ -8,7 +8,7 @@ from registry.studies import STUDIES
 
 group = RegistryGroup(name="study", no_args_is_help=True, rich_markup_mode=None, help=(
     "Make a study of a task: what its numbers show and do not."))
-group.commands.update({name: LazyCommand(STUDY, study.said) for name, study in STUDIES.items()})
+group.commands.update({name: LazyCommand(STUDY, study.help) for name, study in STUDIES.items()})
 group.commands.update({
     offered.full_name: LazyCommand(STUDY, f"A study of {offered.package} {offered.version}.")
     for offered in find_offered("study")})

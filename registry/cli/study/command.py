@@ -90,7 +90,7 @@ def make_study_command(name: str) -> TyperCommand:
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
         for key, annotation, default in _parameters(study)])
     summary, _, more = (study.__doc__ or "").partition("\n\n")
-    return make_command(run, name, f"{STUDIES[name].said if name in STUDIES else summary}\n\n{inspect.cleandoc(more)}")
+    return make_command(run, name, f"{STUDIES[name].help if name in STUDIES else summary}\n\n{inspect.cleandoc(more)}")
 
 
 def _named_options(named: Iterable[str], metric: Any = ChosenMetric) -> Iterator[_Parameter]:
@@ -115,7 +115,7 @@ def _parameters(study: type[Study]) -> Iterator[_Parameter]:
         yield "figure", Annotated[names | None, typer.Option("--figure", help=(
             "What to draw; else what suits what is found."))], None
     yield from _COMMON
-    if study.computes:
+    if study.is_slow:
         yield from _WORK
 
 
@@ -131,12 +131,12 @@ def _flag(field: Field[Any]) -> str:
 def _option(field: Field[Any], of: Any) -> tuple[Any, Any]:
     """The annotation and the default value of a field's option; many values are an option that can be repeated."""
     about, default = field.metadata["option"], field.default
-    if about.read is not None:
-        of, default = str | None, about.written
+    if about.parse is not None:
+        of, default = str | None, about.default_text
     elif typing.get_origin(of) is tuple:
         of, default = list[typing.get_args(of)[0]] | None, None  # type: ignore[misc]
-    return Annotated[of, typer.Option(_flag(field), metavar=about.metavar or None, min=about.least, max=about.most,
-                                        help=about.said)], default
+    return Annotated[of, typer.Option(_flag(field), metavar=about.metavar or None, min=about.minimum, max=about.maximum,
+                                        help=about.help)], default
 
 
 def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
@@ -146,7 +146,7 @@ def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
         value = given[field.name]
         if value is None:
             continue
-        if (read := field.metadata["option"].read) is not None:
+        if (read := field.metadata["option"].parse) is not None:
             value = read(value, _flag(field))
         values[field.name] = tuple(value) if isinstance(value, list) else value
     return study(**values)
@@ -159,7 +159,7 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     from registry.studies.study import Choice
 
     plot, figure, task = given.get("plot"), given.get("figure"), given["task"]
-    asked = _built(study, given).meant(task, given["shown"])
+    asked = _built(study, given).resolve(task, given["shown"])
     if figure is not None and plot is None:
         raise InputError("--figure says what to draw, and --plot where; give both")
     if plot is not None:
@@ -172,7 +172,7 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     if left := [name for name in chosen if name not in asked.choice]:
         raise InputError(f"--{left[0].replace('_', '-')} does not go with the study {asked!r}; leave it out")
     how = None
-    if asked.computes:
+    if asked.is_slow:
         how = execution(given["workers"], given["cluster"], given["memory"], quiet=given["quiet"])
     target = private_database(given["db"], public=given["public"], wait=given["wait"])
     archive = study_archive(target, repr(asked), task, settings, given["actor"],
@@ -190,33 +190,33 @@ def study_archive(db: Database, study: str, task: str | None, settings: Mapping[
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
-    return Archive(db, journal, dry_run, tell=lambda said: say(f"warning: {said}"))
+    return Archive(db, journal, dry_run, lambda warning: say(f"warning: {warning}"))
 
 
 def say_refused(archive: Archive) -> None:
     """Tell why studies are shown that could not be kept."""
-    if archive.refused is not None:
-        say(f"note: not kept, only shown: {archive.refused}")
+    if archive.store_error is not None:
+        say(f"note: not kept, only shown: {archive.store_error}")
 
 
 def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> None:
     """Print what a study finds without any task."""
     from registry.studies.run import StudyResult
 
-    subject, finding = asked.alone(given.get("alpha"))
+    subject, finding = asked.run_without_task(given.get("alpha"))
     if idle:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
         raise InputError(f"{flags}: only of a task; name one, or leave them out")
-    _print([StudyResult(asked, "", subject, finding, "", made=True)], given)
+    _print([StudyResult(asked, "", subject, finding, "", is_new=True)], given)
 
 
 def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) -> None:
     """Say what became of the studies, and print them."""
     for one in found:
-        for warning in one.study.remarks(one.finding, given["shown"]):
-            if (said := f"{one.subject}: {warning}") not in archive.told:
+        for warning in one.study.select_warnings(one.finding, given["shown"]):
+            if (said := f"{one.subject}: {warning}") not in archive.warnings:
                 say(f"warning: {said}")
-    if not any(one.made for one in found):
+    if not any(one.is_new for one in found):
         say_unchanged("nothing changed: the study was made before")
     elif archive.dry_run:
         say("dry run: nothing was written")

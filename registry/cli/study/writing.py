@@ -52,7 +52,7 @@ def synthesize(
     """
     from registry.manifest import load_manifest
     from registry.manifest.fields import check_slug
-    from registry.rendering.table import Column, Table, number, text
+    from registry.rendering.table import Column, Table, format_text, make_number_format
     from registry.studies.study import Choice
     from registry.studies.synthesize import Source
     from registry.studies.synthesize import synthesize as drawn
@@ -63,11 +63,11 @@ def synthesize(
         source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
     made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
-    with made.task.written(folder, slug, dry_run=dry_run) as manifest:
+    with made.task.write(folder, slug, dry_run=dry_run) as manifest:
         load_manifest(manifest)
     say(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` brings it in")
-    columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
-               Column("accuracy", "accuracy", number(4), right=True))
+    columns = (Column("system", "system", format_text), Column("rate", "rate", make_number_format(4), right=True),
+               Column("accuracy", "accuracy", make_number_format(4), right=True))
     show([Table(made.rows, columns)], format_)
 
 

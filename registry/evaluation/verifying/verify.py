@@ -140,8 +140,9 @@ def _verify_log(connection: Connection, head: str | None, verified: Verified) ->
         verified.notes += notes_on_purges(connection)
     verified.count("entry of the log", _number(connection, "event"))
     if head is None:
-        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
-                              "show that was published before (`registry show --head`, `--head`)")
+        verified.notes.append("a truncated or rewritten log can be detected only by a log head that was published "
+                              "before; print it by `registry show --head`, and check it by `registry verify --head "
+                              "HASH`")
 
 
 def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[TaskRow], execution: Execution,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InputError, StoreError, suggest
-from registry.rendering.table import visible
+from registry.rendering.table import escape_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -193,7 +193,7 @@ def named(name: str, longest: int = _LONGEST) -> str:
     """A name as a figure can show it: clipped, and what is invisible or not in the font by code points."""
     clipped = name if len(name) <= longest else name[:longest - 1] + "…"
     there = _characters()
-    return "".join(c if ord(c) in there else f"U+{ord(c):04X}" for c in visible(clipped))
+    return "".join(c if ord(c) in there else f"U+{ord(c):04X}" for c in escape_controls(clipped))
 
 
 @cache

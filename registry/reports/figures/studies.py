@@ -362,7 +362,7 @@ def draw(result: StudyResult, path: Path, figure: str | None = None) -> None:
         InputError: matplotlib is not there, the path's ending says no form, or there is nothing to draw.
         StoreError: The file cannot be written.
     """
-    by = FIGURES[figure or result.study.figure(result.finding)]
+    by = FIGURES[figure or result.study.choose_figure(result.finding)]
     size = by.size(result) if callable(by.size) else by.size
     with drawing(path, size) as empty:
         by.draw(empty, result)

@@ -25,8 +25,8 @@ from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import digest_lines, plain_value
 from registry.manifest.spec import FACTS, Task
-from registry.rendering.render import latex_table
-from registry.rendering.table import number
+from registry.rendering.render import render_latex
+from registry.rendering.table import make_number_format
 from registry.reports.boards import PARTS, WideColumn, part, rank_ranges, wide_boards, wide_table
 from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields
 from registry.reports.papers import bibtex, latex_board, methods
@@ -316,7 +316,7 @@ def _significant(pairs: Decisions) -> str:
 def _near(decisions: Decisions, reach: int | None) -> Decisions:
     """The pairs of systems up to so many places apart, or all, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
     near = np.flatnonzero(_apart(decisions) <= (len(decisions) if reach is None else reach))
-    return decisions.chosen(near[np.lexsort((decisions.b[near], decisions.a[near]))])
+    return decisions.select(near[np.lexsort((decisions.b[near], decisions.a[near]))])
 
 
 def _apart(decisions: Decisions) -> Ints:
@@ -371,13 +371,13 @@ def board_key(board: Leaderboard) -> str:
 def board_data(board: Leaderboard, reach: int | None) -> Json:
     """A board with the pairs of systems up to so many places apart, or all."""
     by, n = board.comparison, len(board.standings)
-    standings = {key: as_column(_standing_value(of, key) for of in board.standings)
-                 for key in (*STANDING_KEYS, "shown")} | {
+    standings = {key: as_column(_standing_value(of, key) for of in board.standings) for key in STANDING_KEYS} | {
+        "shown": as_column(of.display_name for of in board.standings),
         # What people see, as all other forms write it, so that nothing is rounded in another way.
         "range": as_column(rank_ranges(board)), "in_cluster": as_column(board.clusters),
-        "printed": as_column(number(board.decimals)(of.score) for of in board.standings),
+        "printed": as_column(make_number_format(board.decimals)(of.score) for of in board.standings),
         "interval": as_column(interval(of.ci_low, of.ci_high, board.decimals) for of in board.standings)}
-    return board.shared | {
+    return board.shared_values | {
         "title": board.title, "metric_label": board.metric_label, "decimals": board.decimals, "better": board.better,
         "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
@@ -392,7 +392,7 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
 
 
 def _standing_value(of: Standing, key: str) -> Any:
-    return [message.described() for message in of.remarks] if key == "remarks" else getattr(of, key)
+    return [message.described() for message in of.messages] if key == "messages" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:
@@ -416,7 +416,7 @@ def _number(value: Any) -> float | None:
 
 def _open(board: Leaderboard) -> list[int]:
     """With how many others every system was compared without a significant difference."""
-    decisions, n = board.decisions.chosen(~board.decisions.significant), len(board.standings)
+    decisions, n = board.decisions.select(~board.decisions.significant), len(board.standings)
     found: list[int] = (np.bincount(decisions.a, minlength=n) + np.bincount(decisions.b, minlength=n)).tolist()
     return found
 
@@ -466,7 +466,7 @@ def histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                 "n": len(bests), "states": of.n_states, "left_out": len(of.bests) - len(bests),
                 "at": as_column(seconds(best.at) for best in bests),
                 "of": as_column(numbers.get((best.team, best.system)) for best in bests),
-                "printed": as_column(number(board.decimals)(best.score) for best in bests),
+                "printed": as_column(make_number_format(board.decimals)(best.score) for best in bests),
                 "p": as_column(rounded(best.p_adjusted, 4) for best in bests),
                 **{key: as_column(getattr(best, key) for best in bests)
                    for key in ("shown", "tied", "score", "significant")},
@@ -580,7 +580,7 @@ def wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> 
                     for key in ("system", "team", "kind", "late")}
             yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes, "parts": PARTS,
                    "rows": rows | {"shown": as_column(wide.shown)},
-                   "latex": latex_table(wide_table(wide)) if len(wide.rows) <= LATEX else None,
+                   "latex": render_latex(wide_table(wide)) if len(wide.rows) <= LATEX else None,
                    "columns": [_wide_column(column, [name for name, _ in wide.rows], boards)
                                for column in wide.columns]}
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from registry.arrays import Ints
 from registry.boards.leaderboard import DECIMALS, Decisions, Leaderboard
 from registry.boards.snapshot import TaskBoards
-from registry.rendering.table import number, visible
+from registry.rendering.table import escape_controls, make_number_format
 from registry.reports.columns import BOARD_KEYS, page_columns
 from registry.reports.page.data import (
     COLUMNS,
@@ -69,7 +69,7 @@ def environment(package: str) -> Environment:
     """The templates of a package, which escape all values."""
     found = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    found.filters |= {"visible": visible, "score": _score, "breakable": _breakable}
+    found.filters |= {"visible": escape_controls, "score": _score, "breakable": _breakable}
     return found
 
 
@@ -84,7 +84,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _score(score: float | None, decimals: int = DECIMALS) -> str:
-    return number(decimals)(score)
+    return make_number_format(decimals)(score)
 
 
 @cache
@@ -157,5 +157,5 @@ def _file(board: Leaderboard, pairs: Decisions, place: int, of_system: Ints) -> 
     others = pairs.a[of_system] + pairs.b[of_system] - place
     order = np.argsort(others)
     tested = {} if len(others) == len(board.standings) - 1 else {"others": others[order].tolist()}
-    columns = tested | packed_columns(pairs.chosen(of_system[order]))
+    columns = tested | packed_columns(pairs.select(of_system[order]))
     return f"evalregistryPairs({json.dumps([board_key(board), place, columns], separators=(',', ':'))});\n"

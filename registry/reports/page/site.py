@@ -26,7 +26,7 @@ from registry.boards.site import (
 )
 from registry.boards.snapshot import TaskBoards
 from registry.errors import counted, listed
-from registry.rendering.table import number, p_value
+from registry.rendering.table import format_p_value, make_number_format
 from registry.reports.page.data import Json, embedded
 from registry.reports.page.html import policy, rendered, script, style
 
@@ -72,7 +72,7 @@ def skyline(board: Leaderboard) -> Skyline:
 
     paths: dict[str, list[str]] = {"first": [], "others": [], "spans": [], "beyond": []}
     for place, (n, (score, least, most)) in enumerate(zip(shown, rows, strict=True)):
-        x, open_to = f"{_LEFT + step * (place + 0.5):.1f}", board.open_places[n]
+        x, open_to = f"{_LEFT + step * (place + 0.5):.1f}", board.rank_ranges[n]
         if low <= score <= high:
             paths["first" if open_to is not None and open_to[0] == 1 else "others"].append(f"M{x} {y(score)}h0")
             if least is not None or most is not None:
@@ -80,7 +80,7 @@ def skyline(board: Leaderboard) -> Skyline:
         else:
             paths["beyond"].append(f"M{x} {HEIGHT - 1}l-3 -5h6z")
     ends = (high, low) if sign > 0 else (low, high)
-    top, bottom = map(number(_digits(low, high)), ends) if high > low else ("", "")
+    top, bottom = map(make_number_format(_digits(low, high)), ends) if high > low else ("", "")
     return Skyline(**{name: "".join(parts) for name, parts in paths.items()}, top=top, bottom=bottom, n=len(shown))
 
 
@@ -153,14 +153,14 @@ def searched(entries: Sequence[Json]) -> Json:
 def _board_entry(page: str, board: Leaderboard) -> Json:
     best = board.standings[0].score if board.standings else None
     return {"link": board_link(page, board), "title": board.title.removeprefix(f"{board.task}/"),
-            "n_systems": len(board.standings), "score": number(board.decimals)(best), **_firsts(board)}
+            "n_systems": len(board.standings), "score": make_number_format(board.decimals)(best), **_firsts(board)}
 
 
 def _firsts(board: Leaderboard) -> Json:
     """Those to which the first place is open, as far as they are named; how many more; and what that means."""
-    ranked = [n for n, places in enumerate(board.open_places) if places is not None]
-    firsts = [n for n in ranked if (board.open_places[n] or (0, 0))[0] == 1]
-    names = tuple(board.standings[n].shown for n in firsts)
+    ranked = [n for n, places in enumerate(board.rank_ranges) if places is not None]
+    firsts = [n for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1]
+    names = tuple(board.standings[n].display_name for n in firsts)
     return {"first": names[:_NAMED], "more": max(0, len(names) - _NAMED), "says": _meaning(len(firsts), len(ranked))}
 
 
@@ -281,14 +281,14 @@ def _listed(what: str, names: Sequence[str]) -> str:
 
 
 def _told_of_best(of: BestOf) -> tuple[str, str, dict[str, str]]:
-    best, before, score = of.best, of.before, number(of.decimals)
+    best, before, score = of.best, of.before, make_number_format(of.decimals)
     where = of.key.test_set + (f", track {of.key.track}" if of.key.track else "")
     same = (best.team, best.system) == (before.team, before.system)
     said = [f"{best.shown} is first on {where}, with {of.metric} {score(best.score)}; before, it was {before.shown}, "
             f"with {score(before.score)}."]
     if best.tied:
         said.append(f"{counted(best.tied, 'other has', 'others have')} the same rank.")
-    p = f" (adjusted p {p_value(best.p_adjusted)})" if best.p_adjusted is not None else ""
+    p = f" (adjusted p {format_p_value(best.p_adjusted)})" if best.p_adjusted is not None else ""
     if best.significant is not None and not same:
         said.append(f"The difference between the two is {'' if best.significant else 'not '}significant{p}.")
     said += [f"Since then {why}." for why in best.why]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.studies.calibration import BANDS, Calibration, Judged, compute_expected_share, is_inside, make_bands
+from registry.studies.calibration import BANDS, Calibration, JudgedTests, compute_expected_share, is_inside, make_bands
 from registry.studies.gains import Gains
 from tests.studies.unstored import case_of, means
 
@@ -77,10 +77,10 @@ def test_tests_are_judged_by_the_whole():
     whole = np.array([[0.0, 2, 2], [-2, 0, 0], [-2, 0, 0]])
     one = Gains(np.array([0, 1]), np.array([1, 2]), np.array([1.0, 1.0]), np.array([0.1, 0.2]), np.array([1.6, 1.6]))
     two = Gains(np.array([1]), np.array([0]), np.array([0.5]), np.array([0.3]), np.array([1.0]))
-    tests = Judged.of([one, two], whole, 0.05)
-    assert tests.right.tolist() == [True, False]
-    assert tests.on.tolist() == [0, 1]
-    assert tests.left_out == 1
+    tests = JudgedTests.judge([one, two], whole, 0.05)
+    assert tests.is_correct.tolist() == [True, False]
+    assert tests.test_sets.tolist() == [0, 1]
+    assert tests.n_left_out == 1
     assert tests.ratios == pytest.approx([2 / (1.3 / stats.norm.isf(0.05))])
     assert is_inside(tests.pairs.p, 0.1, 0.3).tolist() == [False, True]
 

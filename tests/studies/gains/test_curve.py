@@ -39,7 +39,7 @@ def test_systems_of_the_same_name_are_told_apart_by_their_teams():
 def test_pairs_that_nothing_tells_apart():
     """Every system is a team of its own."""
     finding = Curve().run(case_of(means(np.random.default_rng(1).random((60, 4)))))
-    assert "No two groups of pairs are told apart by team." in finding.reading
+    assert "All pairs belong to one group by team." in finding.reading
 
 
 def test_pairs_that_resampling_cannot_test_are_told():

@@ -64,11 +64,11 @@ def test_domains_that_there_are_not():
     two = case_of(*(means(RNG.random((9, 2))) for _ in range(2)))
     with pytest.raises(UnknownNameError, match="unknown domain 'set3'"):
         Domains(tested_on="set3").run(two)
-    with pytest.raises(InputError, match="one test set only"):
+    with pytest.raises(InputError, match="only one test set"):
         Domains().run(case_of(means(RNG.random((9, 2)))))
     with pytest.raises(InputError, match="one unit cannot be resampled"):
         Domains().run(case_of(*(means(np.array([[1.0, 0.0]])) for _ in range(2))))
     for board in two.boards:
         board.key.facet = ("genre", "news")
-    with pytest.raises(InputError, match="several test sets have items of the same genre"):
+    with pytest.raises(InputError, match="several test sets have items with the same genre"):
         Domains(across="genre").run(two)

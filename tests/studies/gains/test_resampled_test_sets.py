@@ -100,7 +100,7 @@ def test_strata_are_left_out_and_clusters_of_correlations_refused():
     assert any(warning.code == "skewed-one-sided" for warning in warn_of_sets(skewed, np.arange(210)))
     with pytest.raises(InputError, match="do not add up over clusters"):
         prepare_matrix(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
-    with pytest.raises(InputError, match="take --unit item"):
+    with pytest.raises(InputError, match="use --unit item"):
         prepare_matrix(replace(matrix, answers_to=np.arange(4)))
 
 

@@ -93,6 +93,6 @@ def test_systems_that_do_not_differ_have_no_thresholds():
 
 
 def test_sizes_double_where_none_are_given():
-    assert Sizes()._sizes(1927) == [100, 200, 400, 800, 1600, 1927]
-    assert Sizes()._sizes(120) == [25, 50, 100, 120]
-    assert Sizes(sizes=(10, 30))._sizes(30) == [10, 30]
+    assert Sizes()._choose_sizes(1927) == [100, 200, 400, 800, 1600, 1927]
+    assert Sizes()._choose_sizes(120) == [25, 50, 100, 120]
+    assert Sizes(sizes=(10, 30))._choose_sizes(30) == [10, 30]

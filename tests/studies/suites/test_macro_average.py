@@ -10,7 +10,7 @@ import pytest
 
 from registry.store.database import Database
 from registry.store.log import Journal
-from registry.studies.run import Archive, find_questions
+from registry.studies.run import Archive, plan_studies
 from registry.studies.study import Choice
 from registry.studies.suites import Macro, load_macro_boards
 from tests.label_tasks import second_test_set
@@ -42,7 +42,7 @@ def averaged(scored, task):
         if not database.path.exists():
             scored(manifest)
         with database.reading() as connection:
-            asked = find_questions(connection, Macro(), Choice("small"), significance)
+            asked = plan_studies(connection, Macro(), Choice("small"), significance)
         (board,) = load_macro_boards(asked, Archive(database, Journal("study", {})))
         return board
 
