@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, sentence
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 from registry.rendering.table import NUMBERS
@@ -450,7 +450,7 @@ def title(board: Mapping[str, Any], declared: str | None = None) -> str:
 
 def metric_form(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
     """How people see a metric of a task, by the names of `Leaderboard`: as its stored manifest says, else as usual."""
-    declared = next((of for of in stored_manifest(manifest).metric if of.id == metric), None)
+    declared = next((of for of in decode_manifest(manifest).metric if of.id == metric), None)
     title, decimals = (None, None) if declared is None else (declared.title, declared.decimals)
     return {"declared_title": title, "decimals": metric_decimals(metric_name) if decimals is None else decimals}
 

@@ -38,7 +38,7 @@ from registry.boards.statements import (
     takes_observed,
 )
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages
 from registry.significance.diagnostics.samples import mixed_scales
 from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
@@ -227,7 +227,7 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
         pairs: What is read of pairs (`stored_boards`).
         stored: What was read of these boards, as with those of other tasks; None: nothing yet.
     """
-    manifest = stored_manifest(task_row.manifest)
+    manifest = decode_manifest(task_row.manifest)
     chosen = ranks or manifest.board.ranks
     drawn, warnings = None, dict[str, list[Message]]()
     if chosen in ("bootstrap", "simultaneous"):
@@ -241,7 +241,7 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
             drawn, warnings = bound_all_ranks(connection, task_row, request)
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
-    return [replace(board, about=manifest.task.said, rank_warnings=tuple(warnings.get(board.key.name, ())),
+    return [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
                     **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 

@@ -15,7 +15,7 @@ from registry.boards.load import ALL_PAIRS, StoredTask, declared_leaderboards, s
 from registry.boards.stale import Outdated, stale
 from registry.errors import MismatchError
 from registry.identity import salt_digest
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.manifest.spec import Task
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -195,7 +195,7 @@ def _origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[i
 
 def _about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> TaskAbout:
     """What is known of a task, and where its leaderboards come from."""
-    declared = stored_manifest(row.manifest).task
+    declared = decode_manifest(row.manifest).task
     if not origins:
         return TaskAbout(declared, anonymous=anonymous)
     last = max(origins, key=lambda of: of.comparison_id)

@@ -97,14 +97,14 @@ def task_pack(
 def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, options: list[str]) -> Iterator[Declared]:
     """What the files are: as a `[[submit]]` of the manifest declares them, else as the command line does."""
     from registry.evaluation.ingest.declared import declare, expanded
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
 
     known = {} if test_set or options else {path.resolve(): (entry, captured, key)
                                             for key, entry, path, captured in expanded(task)}
     for file in files:
         document = Document.load(file)
-        given = submit_entry(file=str(file), system="submission", test_set=test_set,
+        given = make_submit(file=str(file), system="submission", test_set=test_set,
                              options=named_values(options, "--option"))
         entry, captured, key = known.get(file.resolve(), (given, dict[str, str](), ""))
         yield declare(task, entry, [document], captured, key)

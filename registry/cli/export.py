@@ -116,26 +116,26 @@ def _of_board(asked: Asked) -> str:
 
 
 def _citation(asked: Asked) -> str:
-    from registry.manifest import stored_manifest
+    from registry.manifest import decode_manifest
     from registry.reports.papers import bibtex, citation_file
     from registry.store import catalog
     from registry.store.catalog import TaskRow
 
     with asked.database.reading() as connection:  # a task may be cited while its scores are hidden
         row = catalog.find(connection, TaskRow, slug=asked.task) or catalog.tasks(connection, asked.task)[0]
-    task = stored_manifest(row.manifest).task
+    task = decode_manifest(row.manifest).task
     return (bibtex if asked.form == "bibtex" else citation_file)(task, task.date)
 
 
 def _croissant_tasks(asked: Asked) -> str:
     from registry.boards.load import PAGE_PAIRS, declared_leaderboards
-    from registry.manifest import stored_manifest
+    from registry.manifest import decode_manifest
     from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
     with asked.database.reading() as connection:
         (row,) = catalog.tasks(connection, asked.task)
-        return croissant_tasks(stored_manifest(row.manifest), declared_leaderboards(connection, row, pairs=PAGE_PAIRS))
+        return croissant_tasks(decode_manifest(row.manifest), declared_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
 def _records(asked: Asked) -> None:

@@ -184,7 +184,7 @@ def declared_facts(given: list[str] | None, *declared_by: str) -> dict[str, Any]
         given: `NAME=VALUE` each.
         declared_by: Who calls the command, by `SubmissionField.declared_by`.
     """
-    from registry.manifest import system_facts
+    from registry.manifest import check_system_facts
     from registry.manifest.fields import check_attribute, check_line
     from registry.manifest.spec import FACTS
     from registry.submission_fields import declarable_texts
@@ -193,7 +193,7 @@ def declared_facts(given: list[str] | None, *declared_by: str) -> dict[str, Any]
     texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
     if refused := texts.keys() - set(declarable_texts(*declared_by)):
         raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
-    facts = system_facts(**{name: values.pop(name) for name in FACTS if name in values})
+    facts = check_system_facts(**{name: values.pop(name) for name in FACTS if name in values})
     free = {name: taken(check_attribute, value, "--attribute") for name, value in values.items()}
     return {"attributes": free | facts} | {
         name: taken(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}

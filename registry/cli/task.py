@@ -124,14 +124,14 @@ def submit(
     the limits of a team is refused.
     """
     from registry.evaluation.ingest.declared import natural
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
     from registry.store.log import Journal
     from registry.store.session import writing
 
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]
-    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
+    entry = make_submit(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **declared_facts(attribute, "participant"),
                          options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
