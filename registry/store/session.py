@@ -22,12 +22,13 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, StoreError
-from registry.files import new_file, publish, workplace
+from registry.files import new_file, working_folder
+from registry.platforms import is_open_elsewhere, keep_permissions, rename_new, sync_folder, try_read_lock
 from registry.store import models
 from registry.store.comparisons import PairsOfRun
 from registry.store.database import RETRY_SECONDS, Database
 from registry.store.embargoes import is_public
-from registry.store.files import Reach, is_free
+from registry.store.files import Reach
 from registry.store.log import Journal
 from registry.store.rows import quoted
 
@@ -86,7 +87,8 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
 def _sign(writer: Path, command: str) -> None:
     """Write down who holds the lock; on a full disk it is held without a name."""
     with suppress(OSError):
-        writer.write_text(json.dumps([os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]))
+        writer.write_text(json.dumps([os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]),
+                          "utf-8")
 
 
 def _writer(writer: Path) -> tuple[int | None, str]:
@@ -137,25 +139,37 @@ class Copy:
             if compact:
                 finished = self._compacted()
                 self.database.path.unlink()  # still has deleted rows, and would stay if this process were killed
-            with finished.open("rb") as file:
-                os.fsync(file.fileno())
+            _sync_file(finished)
             if self.is_new:
-                publish(finished, path)
+                rename_new(finished, path)
             elif not self.is_current():
                 raise StoreError(self._original.named, "another program has written to the database meanwhile; nothing "
                                                        "of this command was kept, run it again")
             else:
-                before = path.stat()
-                finished.chmod(before.st_mode)
-                with suppress(OSError, AttributeError):  # only some may give a file away
-                    os.chown(finished, before.st_uid, before.st_gid)
-                finished.replace(path)
-            _sync(path.parent)
+                keep_permissions(finished, path.stat())
+                self._replace_original(finished, path)
+            sync_folder(path.parent)
         except FileExistsError:
             raise InputError("another program has made this file meanwhile; run the command again",
                              path=self._original.named) from None
         except OSError as error:
             raise StoreError(self._original.named, f"cannot put a new file in its place: {error.strerror}") from None
+
+    def _replace_original(self, finished: Path, path: Path) -> None:
+        """Rename the finished file; on Windows, wait until no program has the original open."""
+        deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
+        while True:
+            try:
+                finished.replace(path)
+                return
+            except PermissionError as error:
+                if not is_open_elsewhere(error):
+                    raise
+                if time.monotonic() > deadline:
+                    raise StoreError(self._original.named, "another program has the database open, and Windows cannot "
+                                                           "replace an open file; close it and run the command again"
+                                     ) from None
+            time.sleep(_LOOK)
 
     def _compacted(self) -> Path:
         """Copy tables, views and macros into a fresh file."""
@@ -184,7 +198,7 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
     database.settle()
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(workplace(database.path.resolve())) / "private"
+            folder = stack.enter_context(working_folder(database.path.resolve())) / "private"
             folder.mkdir(0o700)  # nobody else may read a copy of what only its owner may
             copy = copy_into(folder, database, create=create)
         except OSError as error:
@@ -217,14 +231,18 @@ def copy_file(database: Database, to: Path) -> State:
     database.require()
     path, deadline = database.path.resolve(), time.monotonic() + RETRY_SECONDS
     while True:
-        state = _state(path)
-        with path.open("rb") as file:
-            if is_free(file):
-                shutil.copyfile(path, to)
-                if database.log.exists():
-                    shutil.copyfile(database.log, Database(to).log)
-                if _state(path) == state:
-                    return state
+        try:
+            state = _state(path)
+            with path.open("rb") as file:
+                if try_read_lock(file):
+                    shutil.copyfile(path, to)
+                    if database.log.exists():
+                        shutil.copyfile(database.log, Database(to).log)
+                    if _state(path) == state:
+                        return state
+        except PermissionError as error:
+            if not is_open_elsewhere(error):
+                raise
         if time.monotonic() > deadline:
             with database.reading():  # names the process that holds it
                 raise LockedError(database.named, None)
@@ -236,14 +254,10 @@ def _state(path: Path) -> State:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _sync(folder: Path) -> None:
-    """Have the system write down the names in a folder, where it can be asked to."""
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+def _sync_file(path: Path) -> None:
+    """Have the system write a file to the disk."""
+    with path.open("r+b") as file:  # Windows syncs no file that is open only for reading
+        os.fsync(file.fileno())
 
 
 _TRIES = 3  # of a long computation; on the last one other writers wait for it
@@ -383,8 +397,7 @@ def back_up(database: Database, to: Path) -> None:
         with Database(unfinished, named=to).writing(dry_run=True) as connection:  # what is in the log comes into it
             for table, why in unreadable(connection).items():
                 raise StoreError(database.path, f"table {table} cannot be read: {why}; nothing was backed up")
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
+        _sync_file(unfinished)
 
 
 def unreadable(connection: Connection) -> dict[str, str]:
