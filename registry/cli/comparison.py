@@ -62,7 +62,7 @@ def score(
     from registry.reports.differences import stale_table
     from registry.store import catalog
     from registry.store.log import Journal
-    from registry.store.session import computed
+    from registry.store.session import compute
 
     journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
     how = execution(workers, cluster, None, quiet=quiet)
@@ -76,7 +76,7 @@ def score(
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
         return found
 
-    found = computed(database(db, wait), journal, work, dry_run=dry_run)
+    found = compute(database(db, wait), journal, work, dry_run=dry_run)
     if dry_run and journal.changed:
         say("dry run: nothing was written")
     if stale:
@@ -97,7 +97,7 @@ def compare(
     """
     from registry.at_once import Job
     from registry.store.log import Journal
-    from registry.store.session import computed
+    from registry.store.session import compute
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
@@ -107,7 +107,7 @@ def compare(
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
     how = execution(workers, cluster, memory, quiet=quiet)
     job = Job(database(db, wait), journal, how, say)
-    boards = computed(job.database, journal, lambda session: _compare(
+    boards = compute(job.database, journal, lambda session: _compare(
         session, job, task, metric, given, context), dry_run=dry_run)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
@@ -125,7 +125,7 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     from registry.store.embargoes import note_hidden
 
     how = job.how
-    session.bound(how.memory)
+    session.limit_memory(how.memory)
     say_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):

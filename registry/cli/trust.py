@@ -138,7 +138,7 @@ def show_(
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")
     with private_database(db, public=public).reading() as connection:
-        found = history.head(connection) if name is None else history.history(connection, name)
+        found = history.read_log_head(connection) if name is None else history.find_history(connection, name)
         if name is not None and (said := run_metadata(connection, name)):
             found.append(history.Section("ir_metadata", said))
     if format_ == "json":

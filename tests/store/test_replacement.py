@@ -104,7 +104,7 @@ def test_a_registry_is_created_once(tmp_path):
 
 def test_a_file_that_another_program_makes_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "r.duckdb"
-    with pytest.raises(InputError, match="another program has made this file meanwhile"), \
+    with pytest.raises(InputError, match="another program has created this file in the meantime"), \
             writing(Database(path), Journal("run", {}), create=True):
         path.write_bytes(b"there")
     assert path.read_bytes() == b"there"
@@ -183,7 +183,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, 
     if fails == "publish":
         database = Database(tmp_path / "new.duckdb")
     monkeypatch.setattr(session.Copy if fails == "_compacted" else session, fails, fail)
-    with pytest.raises(StoreError, match=r"\.duckdb: cannot put a new file in its place: No space left"):
+    with pytest.raises(StoreError, match=r"\.duckdb: cannot be replaced by a new file: No space left"):
         keep(database, "a", create=True, compact=True)
     if fails == "publish":
         assert beside(database.path) == [".new.duckdb.lock", "r.duckdb"]
@@ -208,6 +208,6 @@ def test_a_copy_says_whether_the_registry_is_still_what_it_was(database):
         assert not copy.is_changed
         keep(database, "a")
         assert not copy.is_current()
-        with pytest.raises(StoreError, match="another program has written to the database meanwhile"):
+        with pytest.raises(StoreError, match="another program has changed the database in the meantime"):
             copy.publish()
     assert kept(database) == ["a"]

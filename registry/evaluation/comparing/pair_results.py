@@ -381,7 +381,7 @@ class BoardIntervals:
         ids, first = np.unique(self.of.pairs.results["pair_result_id"], return_index=True)
         new = ~self._closed.are_counted(*self.of.pairs.canonical[first].T)
         if new.any():
-            new &= ~np.isin(ids, comparisons.with_intervals(self.of.connection, ids))
+            new &= ~np.isin(ids, comparisons.find_intervals(self.of.connection, ids))
         if new.any():
             low, high = self._closed.differences(*self.of.pairs.canonical[first[new]].T)
             insert_bulk(self.of.connection, models.pair_interval, {

@@ -261,7 +261,7 @@ class Rescored:
         if scoring_ids and (found := _rows(self._connection, metric.metric_id, scoring_ids)):
             self._former |= found
             self._metrics[metric.metric_id] = metric
-            self._results |= comparisons.results_resting_on(self._connection, metric.metric_id, scoring_ids)
+            self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
             statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def settle(self, ingest: Ingest) -> None:
@@ -287,7 +287,7 @@ class Rescored:
                 if after != digest:
                     changed.append([*key, digest, after])
         if changed:
-            superseded = comparisons.resting_on(self._connection, [(of[0], of[1]) for of in changed])
+            superseded = comparisons.find_dependent(self._connection, [(of[0], of[1]) for of in changed])
             ingest.event("rescore", ingest.slug, scores=changed, otherwise=otherwise,
                          results={digest: self._results[digest] for digest in sorted(superseded)})
 

@@ -26,7 +26,7 @@ from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.store.definitions import alterations, restore_views
 from registry.store.embargoes import is_system_of
 from registry.store.log import entries
-from registry.store.rows import driver_of, filled
+from registry.store.rows import driver_of, find_nonempty
 from registry.submission_fields import CHANGEABLE
 from registry.values import parse
 
@@ -132,7 +132,7 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
-    for table in (tables[name] for name in sorted(filled(connection, tables))):
+    for table in (tables[name] for name in sorted(find_nonempty(connection, tables))):
         for column in table.columns:
             key = _ALSO.get(column.name, column.name)
             owner = owners.get(key)  # the table whose rows the column refers to
@@ -166,9 +166,9 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
                     f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
         yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
-    for table in sorted(filled(connection, ("publication", "statistic_total"))):
+    for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
-    for table in sorted(filled(connection, _OF_SCORES)):
+    for table in sorted(find_nonempty(connection, _OF_SCORES)):
         for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
             yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
                         f"{counted(row.n, 'row')}, and no score by this metric")
