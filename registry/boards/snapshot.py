@@ -115,7 +115,7 @@ class Snapshot:
 
     def past(self, moment: Moment) -> Snapshot:
         """The same, marked as of the past."""
-        said = moment.said
+        said = moment.heading
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
             replace(of, past=said, boards=[replace(board, statements=(said, *board.statements)) for board in of.boards])
             for of in self.tasks))

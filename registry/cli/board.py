@@ -114,7 +114,7 @@ def pairs(
     elif averages := _averages(asked, opened):
         from registry.reports.boards import macro_pair_table
 
-        past = "" if opened.moment is None else opened.moment.said
+        past = "" if opened.moment is None else opened.moment.heading
         show([macro_pair_table(of, past) for of in averages], format_)
     else:
         raise MismatchError("no task here has several test sets to average over")
@@ -134,7 +134,7 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if not found.boards:
         raise MismatchError(f"{about}{NOT_COMPARED}")
     if past is not None:
-        say(f"note: {past.said}")
+        say(f"note: {past.heading}")
         found = found.past(past)
     say_all(found.warnings, "warning")
     return replace(found, asked=tuple(_questions_of(connection, found, metric))) if averages else found

@@ -34,7 +34,7 @@ from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
-from registry.store.log import entries, now
+from registry.store.log import now, read_entries
 from registry.store.rows import driver_of, insert_many, quote
 from registry.store.sources import fetch, is_kept
 from registry.store.statistics import load_statistics
@@ -285,7 +285,7 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     given = set[str]()
-    for entry in entries(connection, "task"):
+    for entry in read_entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
         if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue

@@ -54,7 +54,7 @@ def kept(database):
 
 
 def test_who_writes_is_told_and_named(database, holder, monkeypatch):
-    monkeypatch.setattr(session, "_UNTOLD", 0.05)
+    monkeypatch.setattr(session, "_SILENT_SECONDS", 0.05)
     told = []
     for patience in (Patience(0, told.append), Patience(0.3, told.append)):
         impatient = Database(database.path, patience=patience)
@@ -173,7 +173,7 @@ def test_what_another_program_left_in_its_log_is_read_and_comes_into_the_new_fil
     assert kept(Database(shutil.copyfile(database.path, tmp_path / "copy.duckdb"))) == ["a", "other"]
 
 
-@pytest.mark.parametrize("fails", ["_sync", "publish", "_compacted"])
+@pytest.mark.parametrize("fails", ["_sync_folder", "publish", "_write_compact"])
 def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, tmp_path, fails):
     before = database.path.read_bytes()
 
@@ -182,14 +182,14 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, 
 
     if fails == "publish":
         database = Database(tmp_path / "new.duckdb")
-    monkeypatch.setattr(session.Copy if fails == "_compacted" else session, fails, fail)
+    monkeypatch.setattr(session.Copy if fails == "_write_compact" else session, fails, fail)
     with pytest.raises(StoreError, match=r"\.duckdb: cannot be replaced by a new file: No space left"):
         keep(database, "a", create=True, compact=True)
     if fails == "publish":
         assert beside(database.path) == [".new.duckdb.lock", "r.duckdb"]
     else:
         assert beside(database.path) == [".r.duckdb.lock", "r.duckdb"]
-        assert (database.path.read_bytes() == before) == (fails == "_compacted"), "the name was given before"
+        assert (database.path.read_bytes() == before) == (fails == "_write_compact"), "the name was given before"
 
 
 def test_a_folder_without_locks_is_named(database, monkeypatch):

@@ -30,7 +30,7 @@ from registry.readers import READERS, Document, Reader
 from registry.significance.histories import update_shown_score
 from registry.store import catalog, comparisons, models, sources, statistics
 from registry.store.catalog import DeclaredMetric, Member, ScoringRow, TestSetRow
-from registry.store.log import Key, entries
+from registry.store.log import Key, read_entries
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -330,7 +330,7 @@ class Rung(NamedTuple):
 
 def rungs(connection: Connection) -> Iterator[Rung]:
     """All entries of Ladders, in the order of the log; those of purged submissions are blank and left out."""
-    for of in entries(connection, ACTION):
+    for of in read_entries(connection, ACTION):
         if told := of.details:
             key = told["gold_revision_id"], told["track"], told["metric"]
             before, shown = (math.nan if told[name] is None else float(told[name]) for name in ("before", "shown"))

@@ -208,7 +208,7 @@ import pandas
 
 def killed(at, db):
     target, name = {"copy": (session, "copy_file"), "change": (purge, "redact"),
-                    "compact": (session.Copy, "_compacted"), "replace": (Path, "replace")}[at]
+                    "compact": (session.Copy, "_write_compact"), "replace": (Path, "replace")}[at]
     done = getattr(target, name)
     setattr(target, name, lambda *given: (done(*given), os._exit(9)))
     app(["purge", "small", sys.argv[1], "--reason", "asked by mail", "--db", db])
