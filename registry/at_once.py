@@ -105,13 +105,13 @@ def at_once(made: TaskFolder, task: str, journal: Journal, how: Execution, tell:
     Raises:
         InputError: The task is wrong; the place is the user's, where `made` says what its files are copies of.
     """
-    with _place(keep) as (folder, database), made.written(folder, task) as manifest:
+    with _place(keep) as (folder, database), made.write(folder, task) as manifest:
         specification, content = load_manifest(manifest)
         known = resolve(specification, manifest)
 
         def bring(session: Session) -> Ingest:
             ingest, applied = applying(session, journal, known, content, how.progress)
-            applied.remarks = [made.of_user(remark, folder) for remark in applied.remarks]
+            applied.remarks = [made.translate_error(remark, folder) for remark in applied.remarks]
             _tell(tell, applied_sentences(applied))
             return ingest
 

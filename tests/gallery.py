@@ -25,7 +25,7 @@ from registry.boards.load import declared_leaderboards
 from registry.cli.app import app
 from registry.rendering.terminal import render_terminal
 from registry.reports.boards import board_table, wide_boards, wide_table
-from registry.reports.figures.boards import draw_alike, draw_gains, draw_pairs, draw_ranks, draw_scores
+from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
 from registry.reports.papers import latex_board
 from registry.store import catalog
 from registry.store.database import Database
@@ -36,7 +36,7 @@ GALLERY = ROOT / "docs" / "gallery"
 MANIFESTS = ROOT / "tests" / "real_data"
 METRICS = {"semeval2018-arc": ["accuracy"], "wnut17": ["span_f1"], "wmt22-cs-en": ["bleu-B", "bleu-C"],
            "conll2018-fro_srcmf": [None]}  # None: the primary one
-FIGURES = ("scores", "pairs", "gains", "alike", "ranks")
+FIGURES = ("scores", "pairs", "gains", "groups", "ranks")
 DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,longtable}
 \usepackage[a4paper,margin=2.5cm]{geometry}\pagestyle{empty}
@@ -76,7 +76,7 @@ def draw(connection, row, metric, named, scratch):
     draw_scores(with_intervals(connection, row, plain), named("scores").with_suffix(".png"))
     draw_pairs(plain, named("pairs").with_suffix(".png"))
     draw_gains(plain, named("gains").with_suffix(".png"), "team", submission_attributes(connection, plain, "team"))
-    draw_alike(plain, named("alike").with_suffix(".png"))
+    draw_groups(plain, named("groups").with_suffix(".png"))
     draw_ranks(board, named("ranks").with_suffix(".png"))
     for kind in FIGURES:
         shrink(Image.open(path := named(kind).with_suffix(".png")).convert("RGB"), path)

@@ -83,8 +83,8 @@ def best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
     differ = np.zeros((n, n), dtype=bool)
     differ[won.a, won.b] = differ[won.b, won.a] = True
     ranked = np.flatnonzero([of.rank is not None for of in board.standings[:n]])
-    alike = tuple(tuple(ranked[list(group)].tolist()) for group in find_groups(differ[np.ix_(ranked, ranked)]))
-    return replace(board, standings=board.standings[:n], decisions=pairs, alike=alike)
+    groups = tuple(tuple(ranked[list(group)].tolist()) for group in find_groups(differ[np.ix_(ranked, ranked)]))
+    return replace(board, standings=board.standings[:n], decisions=pairs, groups=groups)
 
 
 def with_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,

@@ -251,13 +251,13 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
     require_items(connection, task)
     if has_answers(connection, task):
         return select_rows(connection, """
-            SELECT task, test_set, item, differing, answers, runs FROM item_disagreement
+            SELECT task, test_set, item, mean_differing, answers, runs FROM item_disagreement
             WHERE task = :task AND (:test_set IS NULL OR test_set = :test_set)
-            ORDER BY differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
+            ORDER BY mean_differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
     return select_rows(connection, """
-        SELECT task, test_set, item, metric, deviation, worst, best, mean, runs FROM item_difficulty
+        SELECT task, test_set, item, metric, sd, worst, best, mean, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
-        ORDER BY deviation DESC NULLS LAST, item_id LIMIT :limit""",
+        ORDER BY sd DESC NULLS LAST, item_id LIMIT :limit""",
         task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
@@ -271,7 +271,7 @@ def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
     metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
     return select_rows(connection, f"""
-        SELECT task, test_set, item, metric, mean, deviation, worst, best, runs FROM item_difficulty
+        SELECT task, test_set, item, metric, mean, sd, worst, best, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
         task=task.slug, metric=metric.alias, limit=limit)
 
@@ -339,7 +339,7 @@ def most_disagreed(connection: Connection, task: TaskRow, limit: int) -> list[It
     for test_set in catalog.test_sets(connection, task.task_id):
         at = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
         chosen = [at[row["item"]] for row in disagreed(connection, task, limit, test_set.name)
-                  if row.get("differing") or row.get("deviation")]
+                  if row.get("mean_differing") or row.get("sd")]
         if chosen:
             found += _views(connection, parsed, task, test_set, chosen)
     return found

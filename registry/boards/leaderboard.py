@@ -231,16 +231,16 @@ class Standing:
         shown: The system's name for people, with team or version where a name alone leaves it open.
         submission: `team/system@version`.
         score: None where it is undefined.
-        runs, run_deviation: How many runs it has, and the standard deviation of the score between them.
+        runs, run_sd: How many runs it has, and the standard deviation of the score between them.
         wins, losses: Significant differences in its favour and against it.
         late: Whether the submission came late.
         letters: Two systems that share one are not told apart (compact letter display); empty where not ranked.
         neighbour_low, neighbour_high: The places up to the nearest system that differs.
         simultaneous_low, simultaneous_high: The places that are left open for all systems at once, where these were
             drawn (`registry.significance.rank_sets`).
-        frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
-        first: In what share of them it is the best; `frequencies`: in what share it has each place.
-        remarks: Messages about the submission.
+        bootstrap_low, bootstrap_high: The places that most resamples give it, where they were drawn, and
+        share_best: Share of resamples in which it is the best; `frequencies`: share in which it has each place.
+        messages: Messages about the submission.
         attributes: What is declared of the system; nothing where names are hidden, since it may tell who it is.
     """
 
@@ -257,7 +257,7 @@ class Standing:
     ci_low: float | None = None
     ci_high: float | None = None
     runs: int = 1
-    run_deviation: float | None = None
+    run_sd: float | None = None
     wins: int = 0
     losses: int = 0
     late: bool = False
@@ -266,11 +266,11 @@ class Standing:
     neighbour_high: int | None = None
     simultaneous_low: int | None = None
     simultaneous_high: int | None = None
-    frequent_low: int | None = None
-    frequent_high: int | None = None
-    first: float | None = None
+    bootstrap_low: int | None = None
+    bootstrap_high: int | None = None
+    share_best: float | None = None
     frequencies: tuple[float, ...] = ()
-    remarks: Messages = NO_MESSAGES
+    messages: Messages = NO_MESSAGES
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -289,7 +289,7 @@ class Leaderboard:
         comparison: The settings of its tests.
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
-        alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
+        groups: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
             where they are too many.
         statements: What the comparison supports, as sentences, and what limits that, as messages.
         signature: One line that identifies gold, test and family.
@@ -313,7 +313,7 @@ class Leaderboard:
     comparison: Comparison
     standings: tuple[Standing, ...]
     decisions: Decisions
-    alike: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
     statements: tuple[str | Message, ...]
     signature: str
     ranks: Ranks = "range"
@@ -373,7 +373,7 @@ class Leaderboard:
         """The messages about submissions, each once with the names that it is about."""
         about: dict[Message, list[str]] = {}
         for of in self.standings:
-            for message in of.remarks:
+            for message in of.messages:
                 about.setdefault(message, []).append(of.shown)
         whole = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
         return tuple(message.with_parameters(submissions=names, **whole) for message, names in about.items())
@@ -432,7 +432,7 @@ class Leaderboard:
 
 _ENDS: dict[Ranks, tuple[str, str]] = {  # the fields of a standing that have the places, but for clusters
     "range": ("rank_low", "rank_high"), "neighbour": ("neighbour_low", "neighbour_high"),
-    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("frequent_low", "frequent_high")}
+    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("bootstrap_low", "bootstrap_high")}
 SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
 
 

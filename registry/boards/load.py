@@ -71,7 +71,7 @@ _SETTINGS = text("""
     JOIN metric ON metric.metric_id = c.metric_id LEFT JOIN overall_result AS o ON o.comparison_id = c.comparison_id
     WHERE l.task IN :tasks""").bindparams(bindparam("tasks", expanding=True))
 _REMARKS = text("""
-    SELECT submission_id, replicate, code, parameters, runs.n > 1 AS several FROM submission_remark
+    SELECT submission_id, replicate, code, parameters, runs.n > 1 AS several FROM submission_message
     JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)
     WHERE task IN :tasks ORDER BY submission_id, replicate NULLS LAST, category, code, parameters
     """).bindparams(bindparam("tasks", expanding=True))
@@ -135,20 +135,20 @@ def _rows(connection: Connection, tasks: Sequence[str], metric: str | None) -> d
     rows = [dict(of._mapping) for of in connection.execute(_ROWS, {"tasks": list(tasks), "metric": metric})]
     if not rows:
         return {}
-    late, remarks = set(connection.execute(_LATE).scalars()), _remarks(connection, tasks)
+    late, messages = set(connection.execute(_LATE).scalars()), _load_messages(connection, tasks)
     attributes = {submission: json.loads(of) for submission, of in connection.execute(_ATTRIBUTES)}
     for row in rows:
         submission = row["submission_id"]
         row |= {"attributes": attributes.get(submission, {}), "late": submission in late,
-                "remarks": remarks.get(submission, NO_MESSAGES)}
+                "messages": messages.get(submission, NO_MESSAGES)}
     return {task: {number: list(of_board) for number, of_board in groupby(of_task, lambda row: row["comparison_id"])}
             for task, of_task in groupby(rows, lambda row: row["task"])}
 
 
-def _remarks(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
+def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
     """Return the messages about submissions that take part, by their ids; runs are numbered from 1."""
     found: dict[int, list[Message]] = {}
-    if not has_row(connection, "remark") and not (
+    if not has_row(connection, "scoring_message") and not (
             has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _COPIES)):
         return {}
     for row in connection.execute(_REMARKS, {"tasks": list(tasks)}):
@@ -274,9 +274,9 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, request: str,
     over = () if comparison.n_systems == 1 else family_sentences(
         family, comparison.correction, comparison.alpha, comparison.family_size)
     intervals = intervals_of(comparison, request, scores=any(row["ci_low"] is not None for row in rows))
-    alike = tuple(tuple(ranked[n] for n in group) for group in groups)
+    lettered = tuple(tuple(ranked[n] for n in group) for group in groups)
     return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
-                       standings=standings, decisions=decisions, alike=alike, ranks=ranks, intervals=intervals,
+                       standings=standings, decisions=decisions, groups=lettered, ranks=ranks, intervals=intervals,
                        direction=sides,
                        statements=(*said, *_mixed_scales(names, rows), *filter(None, [sides]),
                                    *intervals.statements(comparison), *over))
@@ -322,5 +322,5 @@ def _resampled(row: Row, drawn: Places, ranks: Ranks, confidence: float) -> Row:
 def resampled_places(frequencies: Floats, confidence: float) -> Row:
     """What a standing says of how often its system has each place in resamples, [places]."""
     ((low,), (high,)) = bound_frequent_ranks(frequencies[None], confidence)
-    return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
+    return {"bootstrap_low": int(low), "bootstrap_high": int(high), "share_best": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

@@ -100,7 +100,7 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
     folder = to or Path(slug)
     journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
                       inputs=dict(imported.sources), actor=actor)
-    with imported.written(folder, slug, dry_run=dry_run) as manifest:
+    with imported.write(folder, slug, dry_run=dry_run) as manifest:
         known, content = resolved(manifest, None)
         with writing(target, journal, create=True, dry_run=dry_run) as session:
             ingest = Ingest(session.connection, journal, known, progress=how.progress)
@@ -110,4 +110,4 @@ def _task(kind: str, path: Path, task: str | None, to: Path | None, option: list
     say_all(applied_sentences(applied))
     say_all(result_sentences(scored))
     say_end(changed=journal.changed, dry_run=dry_run, then=f"`registry compare {slug}` brings boards up")
-    say_all(sentence.replace("{task}", slug) for sentence in imported.then)
+    say_all(sentence.replace("{task}", slug) for sentence in imported.advice)

@@ -71,7 +71,7 @@ def quick(
     show_boards(done.boards, format_)
     say(f"next: `registry run {Path(keep) / 'task.toml'}` after changes of the manifest" if keep else
         "next: `registry new TASK` with the same arguments writes the manifest")
-    for sentence in found.folder.then:
+    for sentence in found.folder.advice:
         kept_first = "" if keep or "{task}" not in sentence else "with --keep TASK: "
         say(kept_first + sentence.replace("{task}", keep or "TASK"))
 
@@ -85,7 +85,7 @@ def new(
 ) -> None:
     """Write the manifest of what `registry quick` reads."""
     found = _made(system, gold, item, label, score, text, kind, metric, option, missing, runs, test, in_order=in_order)
-    with found.folder.written(to or Path(task), task) as manifest:
+    with found.folder.write(to or Path(task), task) as manifest:
         say(f"task: {manifest}")
     say(f"next: check it, then `registry run {manifest}`")
 

@@ -31,7 +31,7 @@ from registry.store.schema import View, parse_sql_file
 from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"
-ITEM_TABLES = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # next to the statistics
+ITEM_TABLES = ("items", "item_attributes", "answers", "responses", "labels", "messages")  # next to the statistics
 
 _SCOPE = """
     SET VARIABLE released_task = {task};
@@ -123,7 +123,7 @@ def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """
     tables = [ReleasedTable(path.stem.partition("_")[2], *parse_sql_file(path))
               for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
-    tables.insert([table.name for table in tables].index("remarks"), SUBMISSIONS)
+    tables.insert([table.name for table in tables].index("messages"), SUBMISSIONS)
     omitted = {*(() if gold else ITEM_TABLES), *(() if sources else (SUBMITTED,))}
     statistics = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
     return [*(table for table in tables if table.name not in omitted), *statistics]

@@ -22,7 +22,7 @@ from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.manifest import stored_manifest, toml
+from registry.manifest import format_toml, stored_manifest
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
@@ -200,7 +200,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         manifest = manifest.model_copy(update={
             "significance": manifest.significance.model_copy(update={"seed": row.seed})})
         heading = _HEADING.format(files=_WITH_FILES if sources else _WITHOUT_FILES)
-        _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
+        _write(folder / "manifest.toml", heading + format_toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
         release = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": has_gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(release, indent=2) + "\n")

@@ -70,7 +70,7 @@ def _by_key(scores: Sequence[SubmissionScore]) -> dict[str, float]:
             for of in scores if of.score is not None}
 
 
-_RANKS = ("rank", "rank_low", "rank_high", "cluster", "wins", "losses", "runs", "run_deviation")
+_RANKS = ("rank", "rank_low", "rank_high", "cluster", "wins", "losses", "runs", "run_sd")
 _TESTED = ("test", "alternative", "unit", "correction", "alpha", "resamples", "seed", "n_units", "n_systems",
            "family_size")
 _UNKNOWN = "unknown"

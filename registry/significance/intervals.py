@@ -287,10 +287,10 @@ class ClosedForm:
         low, high = np.full((2, len(a)), np.nan)
         if binary.any():
             if self._right_or_wrong.all() and self.matrix.both_higher is not None:
-                both_right = self.matrix.both_higher
+                both_correct = self.matrix.both_higher
             else:
-                both_right = count_shared(np.concatenate([over != 0 for over, _ in self.matrix.parts_by_block()]))
-            n_discordant = np.add(*count_unshared(both_right, a[binary], b[binary]))
+                both_correct = count_shared(np.concatenate([over != 0 for over, _ in self.matrix.parts_by_block()]))
+            n_discordant = np.add(*count_unshared(both_correct, a[binary], b[binary]))
             low[binary], high[binary] = bonett_price(
                 difference[binary], n_discordant, self.matrix.n_units, self.quantile)
         if not binary.all():

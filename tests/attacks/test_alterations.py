@@ -39,7 +39,7 @@ from tests.conftest import ROOT
 
 CHAINED = {"run", "event"}  # tables whose columns enter the chain of the log
 FILES = {"source.name", "source.content", "source.digest", "submission_source.name", "submission_source.source_digest"}
-SCORES = {"response", "remark", "score", "replicate_score", "statistics_ratio_whole", "statistics_confusion"}
+SCORES = {"response", "scoring_message", "score", "replicate_score", "statistics_ratio_whole", "statistics_confusion"}
 PAIRS, STANDINGS = ("comparison_pair", "pair_result", "pair_interval"), ("standing", "overall_result")
 OTHERS = {  # columns of what was put in: the kind of thing that must be named
     "task.slug": "log", "task.title": "task", "task.version": "task", "task.manifest": "task",

@@ -87,7 +87,7 @@ def _commands():
     yield from ((f"board as {form}", "board", "many", "--format", form) for form in FORMATS)
     yield from ((f"pairs as {form}", "pairs", "many", "--format", form) for form in FORMATS)
     yield from ((f"plot {kind}", "plot", "many", kind, "-o", "figure.pdf")
-                for kind in ("scores", "pairs", "gains", "alike", "ranks"))
+                for kind in ("scores", "pairs", "gains", "groups", "ranks"))
     yield "board with resampled ranks", "board", "many", "--ranks", "bootstrap", "--format", "json"
     yield "page", "page", "many", "-o", "page.html", "--items", "200"
     yield "for WMT", "export", "many", "wmt"

@@ -27,7 +27,7 @@ def test_resampled_ranks_come_with_the_frequency_of_being_first(board):
     rows = board("--ranks", "bootstrap", "--format", "json").json
     assert rows[0]["first"] > 0.99
     assert sum(row["first"] for row in rows) == pytest.approx(1)
-    assert all(row["frequent_low"] <= row["rank"] <= row["frequent_high"] for row in rows)
+    assert all(row["bootstrap_low"] <= row["rank"] <= row["bootstrap_high"] for row in rows)
     shown = board("--ranks", "bootstrap", "--format", "table").stdout
     assert "resampled" in shown
     assert "100.0 %" in shown

@@ -13,7 +13,7 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.mark.parametrize(("kind", "form", "begins"), [
-    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("alike", "svg", b"<?xml"),
+    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("groups", "svg", b"<?xml"),
     ("ranks", "svg", b"<?xml")])
 def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind, form, begins):
     scored(task)
@@ -30,11 +30,11 @@ def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, score
     few = best(board, 3, room=3)
     assert [of.submission for of in few.standings] == [of.submission for of in board.standings[:3]]
     assert list(few.decisions) == [of for of in board.decisions if max(of.a, of.b) < 3]
-    among = {tuple(place for place in group if place < 3) for group in board.alike} - {()}
+    among = {tuple(place for place in group if place < 3) for group in board.groups} - {()}
     largest = {group for group in among if not any(set(group) < set(other) for other in among)}
-    assert set(few.alike) == largest
-    assert best(board, None, room=200).alike == best(board, 999, room=200).alike == board.alike
-    for kind in ("scores", "pairs", "gains", "alike", "ranks"):
+    assert set(few.groups) == largest
+    assert best(board, None, room=200).groups == best(board, 999, room=200).groups == board.groups
+    for kind in ("scores", "pairs", "gains", "groups", "ranks"):
         registry("plot", "entities", kind, "-o", f"{kind}.svg", "--top", "2")
         assert (tmp_path / f"{kind}.svg").exists()
 

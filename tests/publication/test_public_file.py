@@ -214,8 +214,8 @@ def test_in_a_blind_phase_no_score_is_public(registry, task):
     assert "zzlabel" in rows_of("registry.duckdb")
     assert "zzlabel" not in rows_of("public.duckdb")
     assert fetch("public.duckdb", "SELECT name FROM source ORDER BY name") == [("normalized manifest of small",)]
-    for table in ("scoring", "score", "replicate_score", "remark", "response", "comparison", "pair_result", "standing",
-                  "statistics_ratio_whole"):
+    for table in ("scoring", "score", "replicate_score", "scoring_message", "response", "comparison", "pair_result",
+                  "standing", "statistics_ratio_whole"):
         assert rows_of("public.duckdb", table) == "[]", table
     with package.open("registry.duckdb", public=True) as public, pytest.raises(HiddenError):
         public.leaderboard("small")

@@ -46,7 +46,7 @@ def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, sc
         of_both = [registry(command, "small", "--format", "json", "--db", db).json
                    for db in ("registry.duckdb", "copy.duckdb")]
         for row in (row for rows in of_both for row in rows):
-            row.pop("remarks", None)  # which are held back with the gold, as are warnings made of them
+            row.pop("messages", None)  # which are held back with the gold, as are warnings made of them
             if command == "board":
                 row["warnings"] = [of for of in row["warnings"] if of["code"] != "unknown-names"]
         assert of_both[0] == of_both[1]

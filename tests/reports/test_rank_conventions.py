@@ -42,7 +42,7 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     table = board_table(of)
     columns = {column.heading: [row[column.key] for row in table.rows] for column in table.columns}
     assert columns["cluster"] == [*clusters[:4], None, *clusters[4:]]
-    assert ("alike" in columns) == lettered
+    assert ("group" in columns) == lettered
     if ranks != "cluster":
         assert columns[{"neighbour": "neighbours"}.get(ranks, ranks)] == shown
     page = board_data(of, None)["standings"]
@@ -64,6 +64,6 @@ def test_people_do_not_see_letters_that_are_too_many_to_be_read():
     few = leaderboard("ab")
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
         of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
-        assert ("alike" in [column.heading for column in board_table(of).columns]) == seen
+        assert ("group" in [column.heading for column in board_table(of).columns]) == seen
         assert ("letters" in board_data(of, None)["columns"]) == seen
         assert board_table(of).rows[0]["letters"] == letters, "for programs as ever"

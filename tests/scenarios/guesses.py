@@ -20,7 +20,7 @@ from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.manifest import load_manifest
-from registry.manifest.folder import toml
+from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
@@ -121,7 +121,7 @@ def declared(layout, folder, cluster):
         tables["significance"].pop("unit", None)
         tables["test_set"][0].pop("cluster", None)
     path = folder / "declared.toml"
-    path.write_text(toml(tables))
+    path.write_text(format_toml(tables))
     return path, tables
 
 

@@ -63,7 +63,7 @@ def synthesize(
         source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
     made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
-    with made.task.written(folder, slug, dry_run=dry_run) as manifest:
+    with made.task.write(folder, slug, dry_run=dry_run) as manifest:
         load_manifest(manifest)
     say(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` brings it in")
     columns = (Column("system", "system", format_text), Column("rate", "rate", make_number_format(4), right=True),

@@ -259,6 +259,6 @@ def _standings(board: Board, wins: Flags, intervals: Floats, request: Request) -
             "kind": member.kind, "late": member.late, "score": float(board.scores[n]),
             "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
             "losses": int(wins[:, n].sum()), "runs": len(of_runs),
-            "run_deviation": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
+            "run_sd": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
             **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
         }

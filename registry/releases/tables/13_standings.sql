@@ -13,13 +13,13 @@
 -- wins: number of significant differences in favour of the system
 -- losses: number of significant differences against the system
 -- runs: number of runs
--- run_deviation: standard deviation of the score over runs
+-- run_sd: standard deviation of the score over runs
 -- kind: primary, contrastive or baseline
 -- late: whether the submission was late
 SELECT
     b.board, standing.position, s.submission, standing.rank, standing.rank_low, standing.rank_high, standing.cluster,
     standing.score, standing.ci_low, standing.ci_high, standing.wins, standing.losses, standing.runs,
-    standing.run_deviation, standing.kind, standing.late
+    standing.run_sd, standing.kind, standing.late
 FROM standing
 JOIN released_board AS b USING (comparison_id)
 JOIN released_submission AS s USING (submission_id)

@@ -392,7 +392,7 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
 
 
 def _standing_value(of: Standing, key: str) -> Any:
-    return [message.described() for message in of.remarks] if key == "remarks" else getattr(of, key)
+    return [message.described() for message in of.messages] if key == "messages" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:

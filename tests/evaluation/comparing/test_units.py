@@ -194,7 +194,7 @@ def test_evaluate_takes_clusters_for_units(many):
                                                           lambda *of: list(gains(*of).values()))):
         board = package.evaluate(many.gold, many.systems, "accuracy", clusters=many.documents, **given)
         assert ("/20c|" in board.signature) == (unit == "cluster")
-        assert ("as if they were independent" in str(board.remarks)) == (unit == "item")
+        assert ("as if they were independent" in str(board.messages)) == (unit == "item")
         for pair in board.pairs:
             assert pair.p_value == pytest.approx(exact_p(p(many, pair.a, pair.b)), rel=1e-12)
 

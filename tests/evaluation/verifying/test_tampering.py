@@ -98,8 +98,8 @@ SQL = {  # by what is altered: how, and what has to be named
     "a gold answer": ("UPDATE answer SET key = 'c' WHERE in_gold AND key = 'a'", "gold"),
     "an item": ("UPDATE item SET key = 'j' || key WHERE position = 3", "gold"),
     "the document of an item": ("UPDATE item_attribute SET value = 'd1' WHERE value = 'd0'", "gold"),
-    "a remark that is gone": ("DELETE FROM remark", "remark"),
-    "a remark": ("UPDATE remark SET code = 'unordered-rows'", "remark"),
+    "a remark that is gone": ("DELETE FROM scoring_message", "scoring message"),
+    "a remark": ("UPDATE scoring_message SET code = 'unordered-rows'", "scoring message"),
     "a team": ("UPDATE team SET name = 'zoe' WHERE name = 'ann'", "submission"),
     "a system": ("UPDATE system SET name = 'zoe' WHERE name = 'bob'", "submission"),
     "a kind": ("UPDATE submission SET kind = 'baseline' WHERE submission_id = 2", "submission"),
@@ -153,7 +153,7 @@ def alter(path, sql, *values):
 
 
 RESULTS = {"pair", "standing", "overall result"}
-SCORES = {"response", "remark", "statistics", "score", "replicate score"}
+SCORES = {"response", "scoring message", "statistics", "score", "replicate score"}
 HIDES = {  # what cannot be derived again without something
     "gold": RESULTS | SCORES, "submission": RESULTS | SCORES, "metric": RESULTS, "test set": RESULTS, "log": {"run"},
     "comparison": RESULTS, "statistics": RESULTS, "run": RESULTS}
