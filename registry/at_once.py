@@ -17,8 +17,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from registry.boards.leaderboard import Leaderboard
-from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, declared_leaderboards
-from registry.boards.planned import planned_sentences
+from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
+from registry.boards.planned import describe_plan
 from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
@@ -150,12 +150,12 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         row = ingest.row
         request = declared_request(row, execution=how)
         vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
-        _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
+        _tell(job.tell, describe_plan(planned, in_full=how.progress is not None))
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
             session.limit_memory(how.memory)
             done = compare(session.connection, journal, row, request, vetted)
-            return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
+            return done, load_leaderboards(session.connection, row, pairs=job.pairs)
 
         shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
         hidden = note_hidden(session.connection)

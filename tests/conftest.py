@@ -19,7 +19,7 @@ from typer import testing
 
 from registry.cli import UNSEARCHED, app
 from registry.query import process
-from registry.query.sql import write
+from registry.query.sql import write_result
 from registry.store import files
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out, note_hidden
@@ -123,7 +123,7 @@ def answer_here(question, timeout, write_bytes):
     written = io.StringIO()
     try:
         with Database(question.path).querying(output=question.output) as connection:
-            told = write(connection, question, written)
+            told = write_result(connection, question, written)
             return [*find_left_out(connection).sentences, *note_hidden(connection), *told]
     finally:
         write_bytes(written.getvalue().encode())

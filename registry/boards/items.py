@@ -333,7 +333,7 @@ def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView
     return found
 
 
-def most_disagreed(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
+def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
     """The items of every test set on which submissions disagree most, the worst first, with all answers to them."""
     found, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):

@@ -65,10 +65,10 @@ def board(
 
 def _show_ladders(connection: Connection, task: str | None, hidden: HiddenError, format_: Format | None) -> None:
     """Print what is shown of boards whose scores are hidden; where that is nothing they are hidden as ever."""
-    from registry.boards.submissions import ladders
+    from registry.boards.submissions import load_ladders
     from registry.reports.boards import ladder_table
 
-    if not (found := ladders(connection, task)):
+    if not (found := load_ladders(connection, task)):
         raise hidden
     say(f"note: {hidden}")
     show([ladder_table(of) for of in found], format_)
@@ -93,7 +93,7 @@ def pairs(
     Those of the best systems come first. All pairs of large leaderboards are written faster by `registry query
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
-    from registry.boards.choose import with_pairs
+    from registry.boards.choose import select_pairs
     from registry.reports.boards import pair_table
 
     chosen = (system, top, neighbours, limit)
@@ -106,7 +106,7 @@ def pairs(
         else:
             found = read_boards(connection, task, metric, "range", past=opened.moment)
     if not wide:
-        boards = with_pairs(_named(found, opened.moment), *chosen)
+        boards = select_pairs(_named(found, opened.moment), *chosen)
         if (n := sum(len(board.decisions) for board in boards)) > _PRINTED:
             raise InputError(f"{n:,} pairs are too many to print; choose by --system, --top, --neighbours or --limit, "
                              "or write all of them by `registry query`, as `registry pairs --help` says")
@@ -128,9 +128,9 @@ def read_boards(connection: Connection, task: str | Sequence[str] | None, metric
     `about` begins the error that there is none; `past` is the moment as of which the connection reads.
     """
     from registry.boards.load import ALL_PAIRS, NOT_COMPARED
-    from registry.boards.snapshot import snapshot
+    from registry.boards.snapshot import load_snapshot
 
-    found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
+    found = load_snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:
         raise MismatchError(f"{about}{NOT_COMPARED}")
     if past is not None:

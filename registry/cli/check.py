@@ -65,9 +65,9 @@ def check(
     if checked.exit_code:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
-        from registry.boards.planned import planned_sentences
+        from registry.boards.planned import describe_plan
 
-        say_all(planned_sentences(checked.plan, in_full=how.progress is not None))
+        say_all(describe_plan(checked.plan, in_full=how.progress is not None))
     items = ", ".join(f"{name}: {counted(len(of_set), 'item')}" for name, of_set in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 

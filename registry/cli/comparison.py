@@ -117,8 +117,8 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
              context: typer.Context) -> list[Leaderboard]:
     """Compare, tell what was found, and give the boards."""
     from registry.at_once import result_sentences
-    from registry.boards.load import declared_leaderboards
-    from registry.boards.planned import planned_sentences
+    from registry.boards.load import load_leaderboards
+    from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
     from registry.store import catalog
@@ -131,11 +131,11 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     for row in catalog.tasks(session.connection, task):
         request = declared_request(row, given, None if metric is None else (metric,), how)
         vetted, planned = prepared(session.connection, row, request)
-        say_all(planned_sentences(planned, in_full=how.progress is not None))
+        say_all(describe_plan(planned, in_full=how.progress is not None))
         compared = compare(session.connection, job.journal, row, request, vetted)
         say_all(result_sentences(compared=compared))
         say_unused(context, how, compared)
-        boards += declared_leaderboards(session.connection, row, metric, pairs=job.pairs)
+        boards += load_leaderboards(session.connection, row, metric, pairs=job.pairs)
     return boards
 
 

@@ -93,26 +93,26 @@ def _option(name: str) -> str:
 
 
 def _scores(asked: Asked) -> str:
-    from registry.boards.submissions import submission_scores
+    from registry.boards.submissions import load_submission_scores
     from registry.reports.exports import codabench, codalab, evalai
 
     written = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[asked.form]
     with asked.database.reading() as connection:
-        return written(submission_scores(connection, asked.task, asked.options["submission"]))
+        return written(load_submission_scores(connection, asked.task, asked.options["submission"]))
 
 
 def _of_board(asked: Asked) -> str:
-    from registry.boards.choose import chosen_leaderboard, chosen_standing, leaderboards_by
+    from registry.boards.choose import load_metric_leaderboards, select_leaderboard, select_standing
     from registry.reports.exports import badge, wmt
     from registry.store import catalog
 
     metric, *chosen = map(asked.options.get, _BOARD)
     with asked.database.reading() as connection:
         (row,) = catalog.tasks(connection, asked.task)
-        board = chosen_leaderboard(leaderboards_by(connection, row, metric), *chosen)
+        board = select_leaderboard(load_metric_leaderboards(connection, row, metric), *chosen)
     if asked.form == "wmt":
         return wmt(board)
-    return badge(board, chosen_standing(board, asked.options["submission"]), row.title or row.slug)
+    return badge(board, select_standing(board, asked.options["submission"]), row.title or row.slug)
 
 
 def _citation(asked: Asked) -> str:
@@ -128,14 +128,14 @@ def _citation(asked: Asked) -> str:
 
 
 def _croissant_tasks(asked: Asked) -> str:
-    from registry.boards.load import PAGE_PAIRS, declared_leaderboards
+    from registry.boards.load import PAGE_PAIRS, load_leaderboards
     from registry.manifest import stored_manifest
     from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
     with asked.database.reading() as connection:
         (row,) = catalog.tasks(connection, asked.task)
-        return croissant_tasks(stored_manifest(row.manifest), declared_leaderboards(connection, row, pairs=PAGE_PAIRS))
+        return croissant_tasks(stored_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
 def _records(asked: Asked) -> None:

@@ -15,7 +15,7 @@ from registry.cli.console import Format, say, say_all
 from registry.cli.guide import names
 from registry.cli.settings import configured, database_path
 from registry.errors import InputError, MismatchError
-from registry.query.question import parameter_value
+from registry.query.request import parameter_value
 
 if TYPE_CHECKING:
     from registry.store.database import Database

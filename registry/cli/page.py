@@ -145,11 +145,11 @@ def _contents(connection: Connection, task: str | Sequence[str], items: int, ran
               past: Moment | None = None) -> Snapshot:
     """What pages show of tasks."""
     from registry.boards.load import PAGE_PAIRS
-    from registry.boards.snapshot import detailed
+    from registry.boards.snapshot import add_details
 
     found = read_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
                         about=f"{task}: ", past=past)
-    return detailed(connection, found, items, past)
+    return add_details(connection, found, items, past)
 
 
 def _run(manifest: Path, root: Path | None, db: Database, actor: str | None, how: Execution) -> str:

@@ -52,12 +52,12 @@ def plot(
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
     from registry.boards.choose import (
-        best,
-        chosen_leaderboard,
-        leaderboards_by,
-        submission_attributes,
-        with_intervals,
-        with_places,
+        add_resampled_ranks,
+        add_score_intervals,
+        load_metric_leaderboards,
+        load_submission_attributes,
+        select_best,
+        select_leaderboard,
     )
     from registry.store import catalog
 
@@ -68,12 +68,12 @@ def plot(
     with private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         shown: Ranks | None = None if kind == "scores" else "range"  # None: as the task says
-        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), test_set, track, facet), top,
-                     _ROOM)
+        boards = load_metric_leaderboards(connection, row, metric, shown)
+        board = select_best(select_leaderboard(boards, test_set, track, facet), top, _ROOM)
         if kind == "ranks":  # nothing is drawn before it is known that there is room
-            board = with_places(connection, row, board)
+            board = add_resampled_ranks(connection, row, board)
         if kind == "scores":
-            board = with_intervals(connection, row, board)
-        values = submission_attributes(connection, board, by) if kind == "gains" else {}
+            board = add_score_intervals(connection, row, board)
+        values = load_submission_attributes(connection, board, by) if kind == "gains" else {}
     draw(board, kind, output, look, (by, values))
     say(f"drawn: {output}")

@@ -16,7 +16,7 @@ from registry.cli.settings import database_path
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.query.question import QueryRequest
+    from registry.query.request import QueryRequest
 
 LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
@@ -51,7 +51,7 @@ def query(
     of items and of what systems say, where they were brought in, are the view item_text.
     """
     from registry.query.process import ask
-    from registry.query.question import Query, QueryRequest
+    from registry.query.request import Query, QueryRequest
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)

@@ -149,10 +149,10 @@ def submit(
 def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: bool) -> list[Leaderboard]:
     """Submit, score and compare, and tell the place of what is submitted; gives the boards."""
     from registry.at_once import Job, evaluated
-    from registry.boards.submissions import places
+    from registry.boards.submissions import describe_places
 
     done = evaluated(Job(target, given.journal, how, say), given.bring, dry_run=dry_run)
-    say_all(places(done.boards, given.one.test_set.name, given.one.name))
+    say_all(describe_places(done.boards, given.one.test_set.name, given.one.name))
     say_end(changed=given.journal.changed, dry_run=dry_run)
     say_all(done.not_public, "note")
     return done.boards

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 import traceback
 from collections.abc import Iterator
@@ -11,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from registry.errors import counted
+from registry.platforms import peak_memory
 from registry.version import __version__
 
 _PACKAGES = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "numpy", "scipy", "numba")
@@ -44,9 +43,9 @@ class Account:
         """The stages, and what the process took as a whole."""
         for stage, (times, seconds) in self.stages.items():
             yield f"stage: {stage}: {seconds:.2f} s" + (f" in {counted(times, 'part')}" if times > 1 else "")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+        peak = peak_memory()
         yield (f"took {time.perf_counter() - self.began:.2f} s, {time.process_time():.2f} s of processor time in this "
-               f"process, {peak:.0f} MB at most")
+               "process" + (f", {peak / 2**20:.0f} MB at most" if peak is not None else ""))
 
 
 # The account of the command that runs, where it is to be told; None: it is not.

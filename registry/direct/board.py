@@ -258,7 +258,7 @@ class Board(_Framed):
         """The leaderboard with what a figure shows beside it: places in resamples."""
         if kind != "ranks":
             return self._board
-        from registry.boards.choose import with_places
+        from registry.boards.choose import add_resampled_ranks
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
@@ -266,4 +266,4 @@ class Board(_Framed):
             at_once(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)
-                return with_places(connection, row, self._board)
+                return add_resampled_ranks(connection, row, self._board)

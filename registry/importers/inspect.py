@@ -17,15 +17,16 @@ import math
 import re
 import stat
 import struct
+import sys
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import Any
+from typing import Any, BinaryIO
 
 from registry.errors import InputError, suggest
 from registry.importers.base import (
@@ -135,24 +136,34 @@ class Archive:
         return content
 
     def _unpack_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
-        try:
-            import zstandard
-        except ImportError:
-            raise InputError("this log is compressed with zstandard: pip install 'evalregistry[inspect]'",
-                             path=self.path) from None
         signature, name_length, extra_length = _LOCAL_HEADER.unpack_from(self._content, info.header_offset)
         if signature != b"PK\3\4" or info.flag_bits & 1:
             raise ValueError("it is encrypted, or the archive has a wrong position for it")
         start = info.header_offset + _LOCAL_HEADER.size + name_length + extra_length
         packed = io.BytesIO(self._content[start:start + info.compress_size])
+        open_frames, fault = self._find_zstandard()
         try:
-            with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
-                content = reader.read(limit + 1)
-        except (zstandard.ZstdError, MemoryError) as error:
+            with open_frames(packed) as reader:
+                content: bytes = reader.read(limit + 1)
+        except (fault, EOFError, MemoryError) as error:
             raise ValueError(str(error)) from None
         if len(content) <= limit and zlib.crc32(content) != info.CRC:
             raise ValueError("its checksum differs")
         return content
+
+    def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
+        """Return a function that opens compressed frames, and the error that it raises."""
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+
+            return zstd.ZstdFile, zstd.ZstdError
+        try:
+            import zstandard
+        except ImportError:
+            raise InputError("this log is compressed with zstandard: pip install 'evalregistry[inspect]'",
+                             path=self.path) from None
+        open_frames = partial(zstandard.ZstdDecompressor().stream_reader, read_across_frames=True)
+        return open_frames, zstandard.ZstdError
 
 
 _MEANS = {"accuracy", "mean"}

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 from sqlalchemy import Connection
 
-from registry.boards.stale import stale
+from registry.boards.stale import find_outdated
 from registry.errors import InputError, MismatchError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
@@ -145,7 +145,7 @@ def _statistics_table(family: str) -> ReleasedTable:
 
 def require_current(connection: Connection, task: TaskRow) -> None:
     """Raise a MismatchError if boards of a task are out of date."""
-    if warnings := stale(connection, task.slug):
+    if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 

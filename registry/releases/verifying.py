@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry.arrays import Flags, Floats
 from registry.boards.load import PAGE_PAIRS
-from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.errors import InputError, RegistryError
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
@@ -280,7 +280,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
                 verified.faults += verify_submitted(connection, folder)
             verify_public(connection, execution, verified)
         with database.reading(reach=Reach(folders=[folder])) as connection:
-            (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            (task,) = load_snapshot(connection, pairs=PAGE_PAIRS).tasks
             for key, value in (("task", task.task), ("version", task.version)):
                 if release.get(key) != value:
                     verified.faults.append(Fault("altered", "release", "release.json", (

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.boards.load import PAGE_PAIRS
-from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
@@ -206,7 +206,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         _write(folder / "release.json", json.dumps(release, indent=2) + "\n")
         with as_registry(folder, release) as loaded, loaded.reading(
                 reach=Reach(folders=[folder])) as connection:
-            (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            (boards,) = load_snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.read(connection, folder, boards, has_gold=has_gold)
         for name, text in (*render_boards(boards), *render_documents(contents)):
             _write(folder / name, text)

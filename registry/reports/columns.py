@@ -182,7 +182,7 @@ def _has_runs(board: Leaderboard) -> bool:
 
 
 def _has_teams(board: Leaderboard) -> bool:
-    return board.teams
+    return board.has_teams
 
 
 def _differs(name: str) -> Callable[[Leaderboard], bool]:

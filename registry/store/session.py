@@ -23,18 +23,19 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, StoreError
-from registry.files import new_file, publish, workplace
+from registry.files import new_file, working_folder
+from registry.platforms import is_open_elsewhere, keep_permissions, rename_new, sync_folder, try_read_lock
 from registry.store import models
 from registry.store.comparisons import PairsOfRun
 from registry.store.database import RETRY_SECONDS, Database
 from registry.store.embargoes import is_public
-from registry.store.files import Reach, is_free
+from registry.store.files import Reach
 from registry.store.log import Journal
 from registry.store.rows import quote
 
 _SILENT_SECONDS = 1.0  # waiting time after which the user is informed
 _FIRST_POLL, _LAST_POLL = 0.2, 0.002  # seconds between two attempts to get the lock, at first and after a while
-_COPY_POLL = 0.05  # seconds between two attempts to copy a file that another program has open
+_FILE_POLL = 0.05  # seconds between two attempts to copy or replace a file that another program has open
 
 State = tuple[int, int, int]  # identifies a version of a file: inode, size and time
 
@@ -55,7 +56,8 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
     try:
         _acquire(lock, database, writer, max(patience, database.patience.seconds))
         with suppress(OSError):  # a full disk does not stop a command that may free space
-            writer.write_text(json.dumps([os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]))
+            holder = [os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]
+            writer.write_text(json.dumps(holder), "utf-8")
     except (OSError, NotImplementedError) as error:
         reason = getattr(error, "strerror", None) or error
         raise StoreError(database.named, f"cannot be locked in this folder: {reason}; copy the file to a writable "
@@ -134,25 +136,37 @@ class Copy:
             if compact:
                 finished = self._write_compact()
                 self.database.path.unlink()  # still has deleted rows, and would stay if this process were killed
-            with finished.open("rb") as file:
-                os.fsync(file.fileno())
+            _sync_file(finished)
             if self.is_new:
-                publish(finished, path)
+                rename_new(finished, path)
             elif not self.is_current():
                 raise StoreError(self._original.named, "another program has changed the database in the meantime, so "
                                                        "this command stored nothing; run it again")
             else:
-                stat = path.stat()
-                finished.chmod(stat.st_mode)
-                with suppress(OSError, AttributeError):  # only privileged users may change the owner
-                    os.chown(finished, stat.st_uid, stat.st_gid)
-                finished.replace(path)
-            _sync_folder(path.parent)
+                keep_permissions(finished, path.stat())
+                self._replace_original(finished, path)
+            sync_folder(path.parent)
         except FileExistsError:
             raise InputError("another program has created this file in the meantime; run the command again",
                              path=self._original.named) from None
         except OSError as error:
             raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
+
+    def _replace_original(self, finished: Path, path: Path) -> None:
+        """Rename the finished file; on Windows, wait until no program has the original open."""
+        deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
+        while True:
+            try:
+                finished.replace(path)
+                return
+            except PermissionError as error:
+                if not is_open_elsewhere(error):
+                    raise
+                if time.monotonic() > deadline:
+                    raise StoreError(self._original.named, "another program has the database open, and Windows cannot "
+                                                           "replace an open file; close it and run the command again"
+                                     ) from None
+            time.sleep(_FILE_POLL)
 
     def _write_compact(self) -> Path:
         """Copy tables, views and macros into a new file."""
@@ -181,7 +195,7 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
     database.settle()
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(workplace(database.path.resolve())) / "private"
+            folder = stack.enter_context(working_folder(database.path.resolve())) / "private"
             folder.mkdir(0o700)  # the copy must not be more readable than the original
             copy = copy_into(folder, database, create=create)
         except OSError as error:
@@ -214,18 +228,22 @@ def copy_file(database: Database, target: Path) -> State:
     database.require()
     path, deadline = database.path.resolve(), time.monotonic() + RETRY_SECONDS
     while True:
-        state = _read_state(path)
-        with path.open("rb") as file:
-            if is_free(file):
-                shutil.copyfile(path, target)
-                if database.log.exists():
-                    shutil.copyfile(database.log, Database(target).log)
-                if _read_state(path) == state:
-                    return state
+        try:
+            state = _read_state(path)
+            with path.open("rb") as file:
+                if try_read_lock(file):
+                    shutil.copyfile(path, target)
+                    if database.log.exists():
+                        shutil.copyfile(database.log, Database(target).log)
+                    if _read_state(path) == state:
+                        return state
+        except PermissionError as error:
+            if not is_open_elsewhere(error):
+                raise
         if time.monotonic() > deadline:
             with database.reading():  # its error names the process that has the file open
                 raise LockedError(database.named, None)
-        time.sleep(_COPY_POLL)
+        time.sleep(_FILE_POLL)
 
 
 def _read_state(path: Path) -> State:
@@ -233,14 +251,10 @@ def _read_state(path: Path) -> State:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _sync_folder(folder: Path) -> None:
-    """Write the names in a folder to disk, on systems that can open folders."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _sync_file(path: Path) -> None:
+    """Write a file from the system's cache to disk."""
+    with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
+        os.fsync(file.fileno())
 
 
 _TRIES = 3  # of a long computation; during the last one, other writers wait
@@ -379,8 +393,7 @@ def back_up(database: Database, target: Path) -> None:
         with Database(unfinished, named=target).writing(dry_run=True) as connection:  # merges the write-ahead log
             for table, reason in find_unreadable(connection).items():
                 raise StoreError(database.path, f"table {table} cannot be read: {reason}; nothing was backed up")
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
+        _sync_file(unfinished)
 
 
 def find_unreadable(connection: Connection) -> dict[str, str]:

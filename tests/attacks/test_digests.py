@@ -16,7 +16,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.ingest.gold import gold_digest
 from registry.identity import digest_json, short
 from registry.items import Item
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.query.sql import answer
 from registry.readers import Labels
 from registry.store import catalog, models

@@ -67,7 +67,8 @@ def _in_browser(folder):
     path, times = folder / "thousand.html", []
     (first,) = leaderboard(["first"]).standings
     board = replace(leaderboard(["first"]), standings=tuple(
-        replace(first, rank=n + 1, system=f"system-{n}", shown=f"system-{n}", score=1 - n / 2000) for n in range(1000)))
+        replace(first, rank=n + 1, system=f"system-{n}", display_name=f"system-{n}", score=1 - n / 2000)
+        for n in range(1000)))
     path.write_text(page(TaskBoards("many", "Many systems", "1", "acc", [board, replace(board, metric="other")],
                                 TaskAbout(Task(id="many")))))
     with chromium.launched() as browser:

@@ -272,7 +272,7 @@ def test_a_public_file_is_only_read(registry, task):
     assert not Path("again.duckdb").exists()
     assert Path("public.duckdb").read_bytes() == content
     assert registry("board", "--public", *PUBLIC).stdout == registry("board", *PUBLIC).stdout
-    assert "is there already" in registry(*PUBLISH, exit_code=3).stderr
+    assert "already exists" in registry(*PUBLISH, exit_code=3).stderr
 
 
 HIDING = {"zqopen": "", "zqanonymous": ANONYMOUS, "zqblind": BLIND, "zqwithheld": WITHHELD,

@@ -36,7 +36,7 @@ def test_facets_clusters_runs_and_measures_by_class_come_back_in_the_same_bytes(
     one, two = ({path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.json*")}
                 for folder in ("records", "again"))
     assert one == two
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_records(registry_of_all, "small", Path("again"))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.boards.submissions import places
+from registry.boards.submissions import describe_places
 from registry.reports.boards import board_table, wide_boards, wide_table
 from registry.reports.exports import badge
 from registry.reports.page.data import board_data
@@ -55,7 +55,7 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     assert row["acc cluster"] == 1, "for programs as ever"
     assert [cell.partition(" ")[2].strip("()") or "-" for cell in cells] == shown
     assert ("cluster 3 of 3" if ranks == "cluster" else f"rank {shown[-1]} of 5") in badge(of, of.standings[-1], "t")
-    (place,) = places([of], "test", of.standings[0].submission)
+    (place,) = describe_places([of], "test", of.standings[0].submission)
     by = "simultaneous ranks" if ranks == "simultaneous" else "significant differences"
     assert f"({by} leave 1 to 2 open)" in place
 

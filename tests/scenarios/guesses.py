@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 from registry.at_once import Kept, at_once
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.cli.pipeline import bring_up
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
@@ -179,7 +179,7 @@ def compared(layout):
         database = Database(Path(temporary) / "b.duckdb")
         bring_up(database, manifest, layout.folder, how, None)
         with database.reading() as connection:
-            theirs, = declared_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
+            theirs, = load_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})
     n = len(mine.standings)
     return {"layout": "", "asks": layout.asks or "nothing", "read as": first.read_as,

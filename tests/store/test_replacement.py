@@ -173,19 +173,19 @@ def test_what_another_program_left_in_its_log_is_read_and_comes_into_the_new_fil
     assert kept(Database(shutil.copyfile(database.path, tmp_path / "copy.duckdb"))) == ["a", "other"]
 
 
-@pytest.mark.parametrize("fails", ["_sync_folder", "publish", "_write_compact"])
+@pytest.mark.parametrize("fails", ["sync_folder", "rename_new", "_write_compact"])
 def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, tmp_path, fails):
     before = database.path.read_bytes()
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    if fails == "publish":
+    if fails == "rename_new":
         database = Database(tmp_path / "new.duckdb")
     monkeypatch.setattr(session.Copy if fails == "_write_compact" else session, fails, fail)
     with pytest.raises(StoreError, match=r"\.duckdb: cannot be replaced by a new file: No space left"):
         keep(database, "a", create=True, compact=True)
-    if fails == "publish":
+    if fails == "rename_new":
         assert beside(database.path) == [".new.duckdb.lock", "r.duckdb"]
     else:
         assert beside(database.path) == [".r.duckdb.lock", "r.duckdb"]

@@ -211,7 +211,7 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             y = below + _PITCH * ((n if left else len(ranked) - 1 - n) + 0.5)
             edge = 1 - room if left else len(ranked) + room
             axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-            name = f"{named(of.shown, longest)}{'*' if of.late else ''}"
+            name = f"{named(of.display_name, longest)}{'*' if of.late else ''}"
             axes.text(-0.01 if left else 1.01, y, f"{name}  {of.rank}" if left else f"{of.rank}  {name}",
                       ha="right" if left else "left", va="center", transform=axes.get_yaxis_transform())
 
@@ -264,7 +264,8 @@ def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
     """Name systems at the left, one below the other from 0."""
     longest, digit = look.letters(0.4), 4.6 * look.scale
     for n, of in enumerate(standings):
-        place, name = "-" if of.rank is None else str(of.rank), named(of.shown, longest) + ("*" if of.late else "")
+        place = "-" if of.rank is None else str(of.rank)
+        name = named(of.display_name, longest) + ("*" if of.late else "")
         for written, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
             axes.annotate(written, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", annotation_clip=False)

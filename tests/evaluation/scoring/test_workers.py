@@ -60,7 +60,7 @@ def test_a_process_that_is_ended_from_outside_is_told(task, registry, in_process
     monkeypatch.setattr(computing, "_work", end)
     registry("apply", task.write())
     failed = registry("score", "--workers", "2", exit_code=1)
-    assert "a process that computed was ended by the system" in failed.stderr
+    assert "the system ended a worker process" in failed.stderr
 
 
 def test_an_error_in_a_process_is_the_user_s(tmp_path, registry, in_processes):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.errors import ManifestError
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.settings import declared_request
@@ -34,7 +34,7 @@ def compared():
         score(Ingest(connection, journal, resolve_stored(row.manifest, row.slug)), Execution(workers=1))
         compare(connection, journal, row, declared_request(row))
         journal.close(connection)
-        (shown,) = declared_leaderboards(connection, row)
+        (shown,) = load_leaderboards(connection, row)
     return {of.submission: of for of in shown.standings}
 
 

@@ -100,7 +100,7 @@ def test_hostile_names_have_pages_and_equal_names_two(open_page):
     assert page.locator("a[href^='javascript']").count() == 0
     board = contents().boards[0]
     twins = replace(contents(), boards=[replace(board, standings=[
-        replace(of, system="same", shown=f"{of.team}/same") for of in board.standings])])
+        replace(of, system="same", display_name=f"{of.team}/same") for of in board.standings])])
     open_page(twins, "#system=elm/same", page)
     assert page.locator("#system-heading").inner_text() == "elm/same"
     assert "0.8000, rank 2 of 4" in page.locator("#system-body").inner_text()
