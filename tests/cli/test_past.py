@@ -76,7 +76,7 @@ def test_what_else_is_told_of_boards_of_then_is_as_it_was_before_the_purge(lived
     then = registry("pairs", "--at", lived.steps[0].at, "--format", "md", "--db", lived.db).stdout
     assert "a team was purged" not in then
     assert "undefined" not in then
-    assert "all is well" in registry("verify", "--db", lived.db).stderr
+    assert "no faults" in registry("verify", "--db", lived.db).stderr
 
 
 def test_python_reads_the_past_as_the_command_does(lived):

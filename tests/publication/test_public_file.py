@@ -304,7 +304,7 @@ def several(registry, task, once):
 def test_a_public_file_follows_from_itself(registry, several):
     registry(*PUBLISH, "--sources")
     verified = registry("verify", *PUBLIC).stderr
-    assert "looked at 5 comparisons, 13 scores: all is well" in verified
+    assert "checked 5 comparisons, 13 scores: no faults" in verified
     assert "a public file: its log is redacted" in verified
 
 

@@ -74,7 +74,7 @@ def test_a_time_has_its_time_zone(task, registry, said, told):
 
 def test_a_phase_does_not_end_before_it_begins(task, registry):
     registry("apply", task.write())
-    assert "is past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
+    assert "is in the past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
     for wrong in ("2999-01-01", "9999-12-31T23:59:59-12:00"):
         assert "time zone" in registry("hide", "small", "--until", wrong, exit_code=3).stderr
 
