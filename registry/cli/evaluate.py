@@ -182,7 +182,7 @@ def submit(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import build_submission, natural_key
     from registry.evaluation.resolve import resolve_stored
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
     from registry.store import catalog
     from registry.store.log import Journal
@@ -190,7 +190,7 @@ def submit(
 
     paths = sorted(map(str, file), key=natural_key)
     documents = [Document.load(path) for path in paths]
-    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
+    entry = make_submit(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **parse_attributes(attribute, "participant"),
                          options=parse_named_values(option, "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
@@ -234,7 +234,7 @@ def score(
     from registry.reports.differences import stale_table
     from registry.store import catalog
     from registry.store.log import Journal
-    from registry.store.session import computed
+    from registry.store.session import compute
 
     journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=choose_actor(actor))
     execution = make_execution(workers, cluster, None, quiet=quiet)
@@ -249,7 +249,7 @@ def score(
             report(f"{row.slug}: {counted(scored.n_computed, 'score')} computed, {scored.n_unchanged} already stored")
         return stale_scores
 
-    stale_scores = computed(find_database(db, wait), journal, score_tasks, dry_run=dry_run)
+    stale_scores = compute(find_database(db, wait), journal, score_tasks, dry_run=dry_run)
     if dry_run and journal.changed:
         report("dry run: nothing was written")
     if stale:
@@ -268,7 +268,7 @@ def compare(
     """
     from registry.at_once import Job
     from registry.store.log import Journal
-    from registry.store.session import computed
+    from registry.store.session import compute
 
     settings = {name: value for name, value in settings.items() if value is not None}
     if "resamples" in settings:
@@ -278,7 +278,7 @@ def compare(
     journal = Journal("compare", {"task": task, "metric": metric, **settings}, actor=choose_actor(actor))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     job = Job(find_database(db, wait), journal, execution, report)
-    boards = computed(job.database, journal, lambda session: _compare_tasks(
+    boards = compute(job.database, journal, lambda session: _compare_tasks(
         session, job, task, metric, settings, context), dry_run=dry_run)
     report_end(changed=journal.changed, dry_run=dry_run)
     print_boards(boards, format_)
@@ -308,7 +308,7 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     from registry.store.embargoes import note_hidden
 
     execution = job.how
-    session.bound(execution.memory)
+    session.limit_memory(execution.memory)
     report_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):

@@ -60,7 +60,7 @@ def show(
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give only --head")
     with find_private_database(db, public=public).reading() as connection:
-        sections = history.head(connection) if name is None else history.history(connection, name)
+        sections = history.read_log_head(connection) if name is None else history.find_history(connection, name)
         if name is not None and (metadata := load_run_metadata(connection, name)):
             sections.append(history.Section("ir_metadata", metadata))
     if format_ == "json":

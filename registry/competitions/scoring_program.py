@@ -31,7 +31,7 @@ from registry.evaluation.ingest.declared import DeclaredSubmission, build_submis
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.measure import score_single_run
-from registry.manifest import load_manifest, submit_entry
+from registry.manifest import load_manifest, make_submit
 from registry.readers import Document
 
 _PAGE = """\
@@ -223,7 +223,7 @@ def _resolve(manifest: Path) -> ResolvedTask:
 
 
 def _declare(task: ResolvedTask, document: Document) -> DeclaredSubmission:
-    return build_submission(task, submit_entry(file="submission", system="submission"), [document], {}, "")
+    return build_submission(task, make_submit(file="submission", system="submission"), [document], {}, "")
 
 
 def _check(task: ResolvedTask, document: Document) -> CheckResult:

@@ -18,7 +18,7 @@ from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
 from registry.manifest import read_manifest
 from registry.store import catalog, models, sources
 from registry.store.database import Database
-from registry.store.log import Entry, entries, moment_of
+from registry.store.log import Entry, find_moment, read_entries
 from registry.submission_fields import CHANGEABLE
 
 _TABLES_WITH_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
@@ -56,7 +56,7 @@ def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator
 def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
     """Load entries that are not blank, in their original order: a purge repeats entries with another number."""
     logged = [event._replace(event_id=event.details.get("said_in", event.event_id))
-              for event in entries(connection, *actions) if event.details]
+              for event in read_entries(connection, *actions) if event.details]
     return sorted(logged, key=lambda event: event.event_id)
 
 
@@ -111,7 +111,7 @@ class PastDatabase(Database):
     """
 
     def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
-        """Set the moment, in a form that `moment_of` accepts, and a function that receives notes.
+        """Set the moment, in a form that `find_moment` accepts, and a function that receives notes.
 
         Opening a connection raises an `InputError` if the moment is invalid or before the registry, and an
         `UnknownNameError` if no comparison has the signature that names the moment.
@@ -121,7 +121,7 @@ class PastDatabase(Database):
 
     def _turn_back(self, connection: Connection) -> None:
         """Show the past to a connection that only reads; the first connection reports notes."""
-        moment = moment_of(connection, self._at)
+        moment = find_moment(connection, self._at)
         _copy_tables(connection, moment.entry)
         notes = _restore_tasks(connection, moment.entry)
         _restore_salts(connection, moment.entry)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.metrics import Metric
 from registry.plugins import installed_version, versions
-from registry.store.log import entries
+from registry.store.log import read_entries
 
 Scorer = dict[str, str]  # `revision` of the metric, and the version of every library by its name
 
@@ -30,7 +30,7 @@ def describe_scorer(metric: Metric) -> Scorer:
 def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
     """Load the code of the scores of every run, by the metrics' names; without entries that a purge blanked."""
     scorers: dict[int, dict[str, Scorer]] = {}
-    for entry in entries(connection, "score"):
+    for entry in read_entries(connection, "score"):
         scorers.setdefault(entry.run_id, {}).update(entry.details.get("scorers", {}))
     return scorers
 

@@ -100,7 +100,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     if summary.is_random and (note := _explain_unused_resolve(request.significance)):
         summary.notes.append(note)
     # Retiring a comparison can make the one before it obsolete.
-    while obsolete := comparisons.obsolete(connection, task_row.slug, current, request.metrics):
+    while obsolete := comparisons.find_obsolete(connection, task_row.slug, current, request.metrics):
         for comparison in obsolete:
             catalog.set_values(connection, models.comparison, comparison.comparison_id, sequence=0)
             journal.event(connection, "board-retired", task_row.slug, signature=comparison.signature,

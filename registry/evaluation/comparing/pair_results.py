@@ -37,7 +37,7 @@ from registry.significance.multiple import (
 from registry.significance.resampling.exceedances import Stopping
 from registry.store import comparisons, models
 from registry.store.catalog import PairRequestRow
-from registry.store.log import Journal, scored_by
+from registry.store.log import Journal, metric_version
 from registry.store.rows import Coded, insert_bulk, next_id
 
 # The columns of a raw result that corrections and decisions use, in the canonical direction.
@@ -112,7 +112,7 @@ class BoardResults:
         pairs.resamples[chosen] = resamples
         for alternative, group in self._group_by_alternative(chosen):
             pair_request = comparisons.pair_request_id(self.connection, PairRequestRow(
-                scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
+                metric_version(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
             members = pairs.canonical[group]
             a, b = contents[members].T
@@ -378,7 +378,7 @@ class BoardIntervals:
         ids, first = np.unique(pairs.results["pair_result_id"], return_index=True)
         is_new = ~self._closed_form.are_counted(*pairs.canonical[first].T)
         if is_new.any():
-            is_new &= ~np.isin(ids, comparisons.with_intervals(self.results.connection, ids))
+            is_new &= ~np.isin(ids, comparisons.find_intervals(self.results.connection, ids))
         if is_new.any():
             low, high = self._closed_form.differences(*pairs.canonical[first[is_new]].T)
             insert_bulk(self.results.connection, models.pair_interval, {

@@ -254,7 +254,7 @@ def _load_few_systems(connection: Connection, board: VettedBoard, request: Reque
 def _count_new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     """Count the pairs that no earlier comparison with the same settings has tested."""
     settings = request.significance
-    tested = comparisons.compared_before(
+    tested = comparisons.find_compared(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
         alternative=request.alternative, candidate=settings.candidate, unit=settings.unit,

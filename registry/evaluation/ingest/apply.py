@@ -28,7 +28,7 @@ from registry.evaluation.submissions.life import check_limits, describe_lateness
 from registry.evaluation.submissions.purge import find_tombstone
 from registry.identity import digest
 from registry.items import Item
-from registry.manifest import Manifest, TestSet, stored_manifest
+from registry.manifest import Manifest, TestSet, decode_manifest
 from registry.parallel.execution import with_progress
 from registry.readers import Reader
 from registry.store import catalog, models, sources, statistics
@@ -85,7 +85,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
     ingest.journal.read(task.root.manifest_name, digest(content))
     previous = _store_task(ingest, content, summary)
     if previous is not None:
-        _apply_deadlines(ingest, stored_manifest(previous.manifest), summary)
+        _apply_deadlines(ingest, decode_manifest(previous.manifest), summary)
     refused_test_sets, known = _store_all_gold(ingest, previous, summary), ingest.ledger.names
 
     def store(submission: DeclaredSubmission) -> None:

@@ -17,7 +17,7 @@ from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.fields import BRACES, COMPOSED, FACTORS, Name
-from registry.manifest.files import identity
+from registry.manifest.files import identify_file
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
@@ -146,7 +146,7 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raising) -> Iterator
 
 def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
     """Return the captures that distinguish runs of one submission and are not part of a name."""
-    composed = {name for key in COMPOSED for name in submit.composed(key)}
+    composed = {name for key in COMPOSED for name in submit.list_captures(key)}
     return {factor: captures[factor] for factor in FACTORS if factor in captures and factor not in composed}
 
 
@@ -178,7 +178,7 @@ def match_files(task: ResolvedTask,
                 refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
     """Yield every file that a `[[submit]]` matches: the table's key in the manifest, the table, the path, captures."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
-    single = frozenset(identity(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
+    single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
     for key, submit in tables:
         try:
             for path, captures in task.root.match(submit, key, single):
@@ -218,8 +218,8 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
     if (test_set_name := names.get("test_set", known[0])) not in known:
         remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
         raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
-    test_set = task.manifest.test_set_named(test_set_name)
-    reading = task.manifest.reading(test_set, submit)
+    test_set = task.manifest.get_test_set(test_set_name)
+    reading = task.manifest.get_file_settings(test_set, submit)
     try:
         reader = task.submission_reader(test_set, submit)
     except InputError as error:
@@ -228,7 +228,7 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
         {name: getattr(submit, name) for name in DECLARED} | {
-            "track": names.get("track", reading.track), "attributes": submit.known},
+            "track": names.get("track", reading.track), "attributes": submit.all_attributes},
         submit.reason, is_in_manifest=bool(key),
         base_folder=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
 
@@ -236,17 +236,17 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
 def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
     """Return the names of a submission: from the table's keys, whose braces captures replace, or from captures."""
     names = {name: captures[name] for name in COMPOSED if name in captures}
-    used = {part for key in COMPOSED for part in submit.composed(key)}
+    used = {part for key in COMPOSED for part in submit.list_captures(key)}
     for key in COMPOSED:
         if (value := getattr(submit, key)) is None:
             continue
-        if unknown := [part for part in submit.composed(key) if part not in captures]:
+        if unknown := [part for part in submit.list_captures(key) if part not in captures]:
             raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
                              + suggest(unknown[0], captures))
         if key in captures and key not in used:
             raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
                              f"{{{key}}} in a key")
-        names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.composed(key) else value
+        names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.list_captures(key) else value
     for key, value in names.items():
         try:
             _NAME.validate_python(value)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError
 from registry.identity import digest
-from registry.manifest import NAMES_PARTICIPANT, Manifest, stored_manifest
+from registry.manifest import NAMES_PARTICIPANT, Manifest, decode_manifest
 from registry.store import catalog, embargoes, models
 from registry.store.catalog import TaskRow
 from registry.store.embargoes import UNTIL_REVEALED
@@ -23,7 +23,7 @@ Hiding = dict[str, datetime | None]  # columns of `task` with the end of an emba
 
 def find_new_hiding(manifest: Manifest, previous: TaskRow | None) -> Hiding:
     """Return the embargoes of a manifest that differ from the stored manifest."""
-    earlier = {} if previous is None else _list_hiding(stored_manifest(previous.manifest))
+    earlier = {} if previous is None else _list_hiding(decode_manifest(previous.manifest))
     return {column: until for column, until in _list_hiding(manifest).items() if until != earlier.get(column)}
 
 
@@ -88,7 +88,7 @@ def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: 
     if getattr(task, column) == until:
         return False
     hiding: Hiding = {column: until}
-    refuse_candidate(stored_manifest(task.manifest), task, hiding)
+    refuse_candidate(decode_manifest(task.manifest), task, hiding)
     salt = draw_salt(task, hiding)
     catalog.set_values(connection, models.task, task.task_id, **hiding, **salt)
     journal.event(connection, "reveal" if until is None else "hide", task.slug, **describe_hiding(hiding),

@@ -148,7 +148,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
         return
     reader, documents = ingest.parsed.load_submitted(submission.submission_id)
     declared = DeclaredSubmission(
-        ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system, submission.version,
+        ingest.task.manifest.get_test_set(test_set.name), submission.team, submission.system, submission.version,
         documents, reader, Policies(missing, tokens="warn"))
     files = read_submission(declared, ingest.items(test_set.gold_revision_id), None)
     _add_scoring(ingest, submission.submission_id, test_set.gold_revision_id, declared, files)

@@ -36,7 +36,7 @@ from registry.readers import READERS, Document, Reader
 from registry.significance.histories import update_shown_score
 from registry.store import catalog, comparisons, models, sources, statistics
 from registry.store.catalog import DeclaredMetric, Member, ScoringRow, TestSetRow
-from registry.store.log import Key, entries
+from registry.store.log import Key, read_entries
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -276,7 +276,7 @@ class ScoreReplacement:
         if scoring_ids and (rows := _load_scores(self._connection, metric.metric_id, scoring_ids)):
             self._before |= rows
             self._metrics[metric.metric_id] = metric
-            self._results |= comparisons.results_resting_on(self._connection, metric.metric_id, scoring_ids)
+            self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
             statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def log_changes(self, ingest: Ingest) -> None:
@@ -306,7 +306,7 @@ class ScoreReplacement:
                 if after != before:
                     changed.append([*key, before, after])
         if changed:
-            superseded = comparisons.resting_on(self._connection, [(row[0], row[1]) for row in changed])
+            superseded = comparisons.find_dependent(self._connection, [(row[0], row[1]) for row in changed])
             ingest.log_event("rescore", ingest.slug, scores=changed, otherwise=with_scorer,
                              results={digest: self._results[digest] for digest in sorted(superseded)})
 
@@ -349,7 +349,7 @@ class Rung(NamedTuple):
 
 def load_rungs(connection: Connection) -> Iterator[Rung]:
     """Yield the entries of all Ladders in the order of the log; skip blank ones."""
-    for entry in entries(connection, LADDER_ACTION):
+    for entry in read_entries(connection, LADDER_ACTION):
         if details := entry.details:
             key = details["gold_revision_id"], details["track"], details["metric"]
             before, shown = (math.nan if details[name] is None else float(details[name])

@@ -16,7 +16,7 @@ from registry.readers import READERS, Document
 from registry.readers.trec import Trec, read_metadata
 from registry.store import catalog, models, sources
 from registry.store.catalog import NamedSubmission, TaskRow
-from registry.store.log import Journal, entries
+from registry.store.log import Journal, read_entries
 from registry.values import parse
 
 
@@ -161,7 +161,7 @@ def update_lateness(connection: Connection, journal: Journal, task_id: int,
 
 def _is_declared(connection: Connection, name: str) -> bool:
     """Return whether somebody has declared a submission late or in time since its arrival."""
-    changes = [entry.details for entry in entries(connection, "submission-changed", subject=name)
+    changes = [entry.details for entry in read_entries(connection, "submission-changed", subject=name)
                if "late" in entry.details]
     return bool(changes) and changes[-1].get("reason") != _MOVED
 

@@ -23,7 +23,7 @@ from registry.errors import InputError, ManifestError, UnknownNameError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest_json
 from registry.identity import digest as digest_of
-from registry.manifest import read_manifest, stored_form
+from registry.manifest import encode_manifest, read_manifest
 from registry.messages import Messages
 from registry.store import catalog, models, sources
 from registry.store.catalog import TaskRow
@@ -254,7 +254,7 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
         if names.are_in(content.decode("utf-8", "replace")):
             deleted.append(digest)
             try:
-                task = stored_form(read_manifest(content, ""))
+                task = encode_manifest(read_manifest(content, ""))
             except ManifestError:  # content that an earlier purge has left
                 continue
             if not names.are_in(task):

@@ -38,7 +38,7 @@ from registry.store import catalog, models
 from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, ScoringRow, TaskRow, TestSetRow
 from registry.store.comparisons import results_digest
 from registry.store.log import Journal, rescorings
-from registry.store.rows import filled
+from registry.store.rows import find_nonempty
 from registry.values import parse
 
 _STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
@@ -117,7 +117,7 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
         by_table[table] = find_differences(
             connection, _select_derived(f"SELECT {columns} FROM stored_{table}"),  # noqa: S608
             f"SELECT {columns} FROM {table}", _KEYS[table])  # noqa: S608
-    non_empty = filled(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
+    non_empty = find_nonempty(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
     for table in _STATISTICS:
         if not non_empty.isdisjoint({f"stored_{table}", table}):
             by_table[table] = find_differences(

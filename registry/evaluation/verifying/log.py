@@ -19,12 +19,12 @@ from registry.identity import digest_json
 from registry.store import models
 from registry.store.log import (
     BLANK,
-    columns_of,
     digest_of_inputs,
     digest_of_run,
     digest_of_words,
-    entries,
+    digested_columns,
     link,
+    read_entries,
     table_digests,
 )
 
@@ -45,7 +45,7 @@ class Blanked:
     def load(cls, connection: Connection) -> Blanked:
         """Load the entries and runs that the log's purges list."""
         blanked = cls()
-        for entry in entries(connection, "purge"):
+        for entry in read_entries(connection, "purge"):
             blanked.entries |= dict.fromkeys(entry.details["entries"], entry.event_id)
             blanked.runs |= dict.fromkeys(entry.details["runs"], entry.event_id)
         return blanked
@@ -123,7 +123,7 @@ def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], bl
 def verify_tables(connection: Connection) -> Iterator[Fault]:
     """Compare tables with the digests that the last command logged, and report alterations that commands logged."""
     last, ended = None, dict[int, str]()
-    for entry in entries(connection, "end"):
+    for entry in read_entries(connection, "end"):
         for table in entry.details.get("altered", ()):
             yield Fault("altered", "row", table, f"{_ROW} before run {entry.run_id}")
         last, ended[entry.run_id] = entry, entry.details.get("ended_at", "")
@@ -133,8 +133,9 @@ def verify_tables(connection: Connection) -> Iterator[Fault]:
     if last is not None and "tables" in last.details:  # otherwise a purge has blanked the entry
         digests = table_digests(connection)
         for table in sorted(table for table in digests if digests[table] != last.details["tables"].get(table)):
-            yield Fault("altered", "row", table, f"{_ROW} after run {last.run_id}: {', '.join(columns_of(table))} have "
-                                                 "another digest in the log")
+            columns = ", ".join(digested_columns(table))
+            yield Fault("altered", "row", table,
+                        f"{_ROW} after run {last.run_id}: {columns} have another digest in the log")
 
 
 _ROW = "another program altered, added or removed a row"
@@ -159,9 +160,9 @@ def _find_unlogged(connection: Connection) -> Iterator[Fault]:
 
 def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
     """Compare the run, signature, digest and late systems of each comparison with the log."""
-    logged = {(entry.run_id, entry.details["digest"]): entry.details for entry in entries(connection, "compare")
+    logged = {(entry.run_id, entry.details["digest"]): entry.details for entry in read_entries(connection, "compare")
               if "digest" in entry.details}
-    blanked = {entry.run_id for entry in entries(connection, "compare") if "digest" not in entry.details}
+    blanked = {entry.run_id for entry in read_entries(connection, "compare") if "digest" not in entry.details}
     late: dict[int, list[int]] = {}
     for comparison_id, submission_id in connection.exec_driver_sql(
             "SELECT comparison_id, submission_id FROM standing WHERE late ORDER BY position"):
@@ -188,7 +189,7 @@ def find_purged_comparisons(connection: Connection) -> set[int]:
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
     """Compare tombstones, and comparisons with purged teams, with the log's entries of purges."""
     tombstones, remains, comparisons = dict[str, str](), dict[str, str](), dict[int, str]()
-    for entry in entries(connection, "purge"):
+    for entry in read_entries(connection, "purge"):
         tombstones[entry.subject] = entry.details["tombstone"]
         remains[entry.subject] = entry.details["rows"]
         comparisons |= {int(number): digest for number, digest in entry.details["comparisons"].items()}

@@ -25,8 +25,8 @@ from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.store.definitions import alterations, restore_views
 from registry.store.embargoes import is_system_of
-from registry.store.log import entries
-from registry.store.rows import driver_of, filled
+from registry.store.log import read_entries
+from registry.store.rows import driver_of, find_nonempty
 from registry.submission_fields import CHANGEABLE
 from registry.values import parse
 
@@ -85,7 +85,7 @@ class _Inputs:
 
     def __init__(self, connection: Connection) -> None:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
-        ended = {entry.run_id for entry in entries(connection, "end") if entry.details}
+        ended = {entry.run_id for entry in read_entries(connection, "end") if entry.details}
         runs = connection.execute(select(models.run.c.run_id, models.run.c.inputs)).all()
         self._blanked = {row.run_id for row in runs if row.run_id not in ended and row.inputs == "{}"}
         for run_id, inputs in runs:
@@ -93,7 +93,7 @@ class _Inputs:
                 for key in ((file_digest, run_id), (file_digest, None)):
                     self._names[key] |= {name, _NUMBER.sub("", name)}
         # A purge replaces a manifest by its normal form, which no command has read.
-        self._manifests = {entry.details.get("normalized") for entry in entries(connection, "task")}
+        self._manifests = {entry.details.get("normalized") for entry in read_entries(connection, "task")}
 
     def contain(self, digest: str, name: str, run_id: int | None = None) -> bool:
         """Return whether a run (None: any run) has read such a file, or a purge has deleted the list of files."""
@@ -135,7 +135,7 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
-    for table in (tables[name] for name in sorted(filled(connection, tables))):
+    for table in (tables[name] for name in sorted(find_nonempty(connection, tables))):
         for column in table.columns:
             key = _ALSO.get(column.name, column.name)
             owner = owners.get(key)  # the table whose rows the column refers to
@@ -169,9 +169,9 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
                     f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
         yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
-    for table in sorted(filled(connection, ("publication", "statistic_total"))):
+    for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
-    for table in sorted(filled(connection, _SCORE_TABLES)):
+    for table in sorted(find_nonempty(connection, _SCORE_TABLES)):
         for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
             yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
                         f"{counted(row.n, 'row')}, and no score by this metric")
@@ -227,7 +227,7 @@ def _load_logged_hiding(connection: Connection,
     salt: str | None = None
     pseudonyms: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
     purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in load_tombstones(connection, task.task_id)}
-    for entry in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
+    for entry in read_entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
         if entry.action == "purge" and entry.subject in purged:
             # Other systems may have the numbers of the team's systems now.
             if (team := pseudonyms["teams"].pop(purged[entry.subject], None)) is not None:
@@ -245,7 +245,7 @@ def _load_logged_hiding(connection: Connection,
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
     """Derive the shown scores of every Ladder again; skip entries whose score was computed again or purged."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
-    blank = [entry.event_id for entry in entries(connection, LADDER_ACTION) if not entry.details]
+    blank = [entry.event_id for entry in read_entries(connection, LADDER_ACTION) if not entry.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
     for rung in load_rungs(connection):
         earlier, last[rung.key] = last.get(rung.key), rung
@@ -331,9 +331,9 @@ def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> It
 
 def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissions:
     """Load the latest facts about each submission to a task from the log."""
-    logged = {entry.subject: dict(entry.details) for entry in entries(connection, "submission-added")
+    logged = {entry.subject: dict(entry.details) for entry in read_entries(connection, "submission-added")
               if entry.subject.startswith(f"{slug}/")}
-    for entry in entries(connection, "submission-changed"):
+    for entry in read_entries(connection, "submission-changed"):
         if entry.subject in logged:
             logged[entry.subject] |= entry.details
     return logged
@@ -418,4 +418,4 @@ def _load_factors(connection: Connection, submission: NamedSubmission) -> list[d
 
 def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
     """Load the details of the log's entries about a subject, oldest first."""
-    return [entry.details for entry in entries(connection, action, subject=subject)]
+    return [entry.details for entry in read_entries(connection, action, subject=subject)]

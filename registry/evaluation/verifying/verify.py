@@ -52,7 +52,7 @@ from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.log import Journal
-from registry.store.session import unreadable
+from registry.store.session import find_unreadable
 
 
 @dataclass
@@ -132,7 +132,7 @@ def _is_readable(connection: Connection, result: VerificationResult) -> bool:
         result.notes.append("tables are not those of a registry, so nothing else was verified; restore a backup")
         return False
     damaged = [Fault("damaged", "table", table, f"cannot be read: {error}")
-               for table, error in unreadable(connection).items()]
+               for table, error in find_unreadable(connection).items()]
     if damaged:
         result.notes.append("blocks are damaged, so nothing else was verified; restore a backup")
     result.faults += damaged

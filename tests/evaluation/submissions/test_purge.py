@@ -10,8 +10,8 @@ from hypothesis import settings
 
 from registry.store import embargoes
 from registry.store.database import Database
-from registry.store.history import head
-from registry.store.session import unreadable
+from registry.store.history import read_log_head
+from registry.store.session import find_unreadable
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 from tests.label_tasks import LabelTask
@@ -78,7 +78,7 @@ def bytes_of(folder):
 
 def published(path):
     with Database(path).reading() as connection:
-        return head(connection)[0].rows[0]["hash"]
+        return read_log_head(connection)[0].rows[0]["hash"]
 
 
 def purge(registry, path, *options, **how):
@@ -145,7 +145,8 @@ def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path,
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
     assert "purged already; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
-    assert "is the tombstone of a purged team" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
+    assert "is the tombstone of a purged team" in registry(
+        "purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
     assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
     refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr
     assert "was purged and is now called purged-1; remove its files and [[submit]]" in refused
@@ -209,7 +210,7 @@ import pandas
 
 def killed(at, db):
     target, name = {"copy": (session, "copy_file"), "change": (purge, "redact"),
-                    "compact": (session.Copy, "_compacted"), "replace": (Path, "replace")}[at]
+                    "compact": (session.Copy, "_write_compact"), "replace": (Path, "replace")}[at]
     done = getattr(target, name)
     setattr(target, name, lambda *given: (done(*given), os._exit(9)))
     app(["purge", "small", sys.argv[1], "--reason", "asked by mail", "--db", db])
@@ -242,7 +243,7 @@ def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whol
     for moment, path in paths.items():
         with Database(path).reading() as connection:
             teams = set(connection.exec_driver_sql("SELECT name FROM team").scalars())
-            assert not unreadable(connection)
+            assert not find_unreadable(connection)
         assert teams == {"ann", "bob", "cid", "purged-1" if moment == "replace" else TEAM}
     purge(registry, paths["compact"])
     for moment in ("compact", "replace"):
