@@ -11,7 +11,7 @@ from registry.errors import InputError
 from registry.evaluation.ingest.declared import declared
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.manifest import load_manifest
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
@@ -50,7 +50,7 @@ def scores(tmp_path):
                 items = reader.read_gold(task.gold_documents(one.test_set))
                 for document in one.documents:
                     joined = join(items, one.read(document), one.reader, one.policies, document)
-                    (value,) = scores_of_submission(items, joined, one.policies.missing, task.metrics).values()
+                    (value,) = score_single_run(items, joined, one.policies.missing, task.metrics).values()
                     found.setdefault((one.test_set.name.split("/")[0], one.system), []).append(value)
         shutil.rmtree(tmp_path / "task")
         return {key: pytest.approx(sum(values) / len(values)) for key, values in found.items()}
