@@ -107,7 +107,7 @@ def pairs(
             studies = _plan_macro_studies(connection, task, metric)
         if not (averages := _load_averages(studies, database)):
             raise MismatchError("no task has averages, because each has only one test set")
-        past = "" if database.moment is None else database.moment.said
+        past = "" if database.moment is None else database.moment.heading
         print_tables([macro_pair_table(average, past) for average in averages], format_)
         return
     with database.reading() as connection:
@@ -145,7 +145,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if not snapshot.boards:
         raise MismatchError(f"{about}{NOT_COMPARED}")
     if moment is not None:
-        report(f"note: {moment.said}")
+        report(f"note: {moment.heading}")
         snapshot = snapshot.past(moment)
     report_all(snapshot.warnings, "warning")
     if not averages:

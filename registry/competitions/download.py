@@ -21,11 +21,11 @@ from typing import Any, Literal
 
 from registry.competitions.scoring_program import choose_file, is_system_file
 from registry.errors import InputError, counted
-from registry.evaluation.ingest.declared import Declared, declare
+from registry.evaluation.ingest.declared import DeclaredSubmission, build_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.importers.base import read_json
 from registry.importers.inspect import Archive
-from registry.manifest import submit_entry
+from registry.manifest import make_submit
 from registry.readers import Document
 from registry.values import Value
 
@@ -173,7 +173,7 @@ class Download:
         sources: The digests of the input files, by name.
     """
 
-    submissions: Sequence[Declared]
+    submissions: Sequence[DeclaredSubmission]
     notes: Sequence[str]
     sources: Mapping[str, str]
 
@@ -303,12 +303,12 @@ def _find_answer(archive: Archive, download: Downloaded, test_set: str, test_set
     return Document(inner.make_path(name), inner.read(name), name=f"{download.entry.id}/{name}")
 
 
-def _declare(document: Document, download: Downloaded, test_set: str, task: ResolvedTask) -> Declared:
+def _declare(document: Document, download: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
     """Declare a submission with the platform's facts about it."""
     entry, deadline = download.entry, task.manifest.deadline(test_set)
     is_late = deadline is not None and (entry.time.date() > deadline.astimezone(UTC).date() if download.has_only_day
                                         else entry.time > deadline)
-    table = submit_entry(
+    table = make_submit(
         file=download.member, system=entry.owner, team=entry.owner, version=str(entry.id), test_set=test_set,
         late=is_late or None, attributes={"codabench": entry.id, "submitted": download.time})
-    return declare(task, table, [document], {}, "")
+    return build_submission(task, table, [document], {}, "")

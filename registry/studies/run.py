@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
-from registry.evaluation.comparing.settings import Request, declared_request
+from registry.evaluation.comparing.settings import Request, build_request
 from registry.identity import digest_json, salt_digest
 from registry.parallel.execution import Execution
 from registry.plugins import versions
@@ -66,12 +66,12 @@ class Archive:
 
     def store_parts(self, digest: str, parts: Mapping[str, str]) -> None:
         """Store parts of an unfinished study in a separate transaction."""
-        self._write(lambda connection: comparisons.keep_parts(connection, digest, parts))
+        self._write(lambda connection: comparisons.store_parts(connection, digest, parts))
 
     def store(self, planned: PlannedStudy, result: StudyResult, content: str) -> None:
         """Store a finished study, which replaces its parts."""
         def insert(connection: Connection) -> None:
-            comparisons.keep_study(
+            comparisons.store_study(
                 connection, planned.digest, study=repr(result.study), task_id=planned.task.task_id,
                 subject=result.subject, result=content, signature=result.signature,
                 run_id=self.journal.run_id(connection), created_at=now())
@@ -117,7 +117,7 @@ class PlannedStudy:
         content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
         digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
-                   comparisons.parts_of(connection, digest))
+                   comparisons.load_parts(connection, digest))
 
     def load(self, archive: Archive, connection: Connection) -> Loaded:
         """Load the data of the study."""
@@ -175,7 +175,7 @@ def plan_studies(connection: Connection, study: Study, choice: Choice, settings:
     catalog.check_metric(connection, tasks, choice.metric)
     for task in tasks:
         metrics = choose_metrics(connection, task, choice.metric, every=study.every_metric)
-        request = declared_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},
+        request = build_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},
                                    metrics, execution)
         planned += [PlannedStudy.look_up(connection, study, task, subject, request)
                     for subject in study.find_subjects(connection, task, request, choice)]

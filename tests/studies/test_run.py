@@ -137,8 +137,8 @@ def test_parts_are_kept_once(conducted):
     conducted(Counting())
     with Database("registry.duckdb").writing() as connection:
         for results in ({"a": "1"}, {"a": "1", "b": "2"}):
-            comparisons.keep_parts(connection, "sha256:x", results)
-        assert comparisons.parts_of(connection, "sha256:x") == {"a": "1", "b": "2"}
+            comparisons.store_parts(connection, "sha256:x", results)
+        assert comparisons.load_parts(connection, "sha256:x") == {"a": "1", "b": "2"}
 
 
 def test_what_is_not_there_is_named(conducted, task, scored):
