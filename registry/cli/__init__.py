@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
 import io
 import os
@@ -27,6 +28,7 @@ def main() -> None:
     gc.set_threshold(*UNSEARCHED)
     atexit.register(gc.freeze)  # or Python looks at all that is imported once more before it ends, for 0.13 seconds
     _write_in_full()
+    _choose_encoding()
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # nothing here takes it, but DuckDB imports it
     if "_REGISTRY_COMPLETE" in os.environ:  # set by the scripts of `registry completion`
         get_completion_inspect_parameters()  # registers typer's completion, as `add_completion` would
@@ -47,3 +49,13 @@ def _write_in_full() -> None:
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # whoever calls `main` may have put another there
         sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
                           errors=sys.stdout.errors, closefd=False)
+
+
+def _choose_encoding() -> None:
+    """Write UTF-8 to files and pipes, and replacement characters to a terminal that lacks some."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            if stream.isatty() or "PYTHONIOENCODING" in os.environ:
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")

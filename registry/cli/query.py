@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +66,10 @@ def query(
     elif chosen == "parquet":
         raise InputError("parquet is no text; name a new file for it with --output")
     else:
-        told = ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
+        decode = codecs.getincrementaldecoder("utf-8")().decode
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        told = ask(question, timeout or None,
+                   lambda chunk: typer.echo(decode(chunk).encode(encoding, "replace"), nl=False))
     say_all(told, "note")
     if output is not None:
         say(f"{output}: written")
@@ -112,9 +116,8 @@ def schema(
 
     It says of each what it holds, and of every column what it is.
     """
-    from registry.query import schema
-    from registry.query.schema import schema as write_schema
+    from registry.query.schema import load_data_model, render_schema
 
     with database(db).reading() as connection:
-        things = schema.load_data_model(connection)
-    typer.echo(write_schema(things, name, format_), nl=False)
+        things = load_data_model(connection)
+    typer.echo(render_schema(things, name, format_), nl=False)

@@ -28,7 +28,7 @@ from registry.rendering.table import (
 from registry.significance.base import Alternative
 
 if TYPE_CHECKING:
-    from registry.query.schema import Thing
+    from registry.query.schema import Relation
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal
@@ -286,24 +286,24 @@ _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER
           "BOOLEAN": "boolean"}
 
 
-def board_schema(things: Sequence[Thing]) -> Json:
+def board_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `board --format json`; `things` are the views of any registry of this version."""
     return _schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
 
 
-def pairs_schema(things: Sequence[Thing]) -> Json:
+def pairs_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `pairs --format json`; `things` are the views of any registry of this version."""
     return _schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
 
 
-def _schema(things: Sequence[Thing], view: str, fields: Sequence[Field], title: str) -> Json:
+def _schema(things: Sequence[Relation], view: str, fields: Sequence[Field], title: str) -> Json:
     properties = {one.name: _property(one, about, type_) for one, about, type_ in described(things, view, fields)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "array",
             "items": {"type": "object", "additionalProperties": False, "required": list(properties),
                       "properties": properties}}
 
 
-def described(things: Sequence[Thing], view: str, fields: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
+def described(things: Sequence[Relation], view: str, fields: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
     """Yield the columns that programs read, each with its explanation and its JSON type."""
     stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
     for one in fields:
