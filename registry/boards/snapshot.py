@@ -15,7 +15,7 @@ from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_
 from registry.boards.stale import Outdated, find_outdated
 from registry.errors import MismatchError
 from registry.identity import salt_digest
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.manifest.spec import Task
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -116,8 +116,8 @@ class Snapshot:
     def past(self, moment: Moment) -> Snapshot:
         """Return a copy that is marked as a state of the past."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
-            replace(task, past=moment.said, boards=[
-                replace(board, statements=(moment.said, *board.statements)) for board in task.boards])
+            replace(task, past=moment.heading, boards=[
+                replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
             for task in self.tasks))
 
 
@@ -196,7 +196,7 @@ def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> d
 
 
 def _make_about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> TaskAbout:
-    declared = stored_manifest(row.manifest).task
+    declared = decode_manifest(row.manifest).task
     if not origins:
         return TaskAbout(declared, anonymous=anonymous)
     origins = sorted(origins, key=lambda origin: origin.comparison_id)

@@ -26,7 +26,7 @@ from registry.evaluation.resolve import resolve
 from registry.families import FAMILIES
 from registry.files import new_file
 from registry.identity import canonical_json, digest
-from registry.manifest import read_manifest, stored_form, stored_manifest
+from registry.manifest import decode_manifest, encode_manifest, read_manifest
 from registry.metrics import METRICS
 from registry.metrics.confusion import NO_LABEL
 from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
@@ -34,8 +34,8 @@ from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
-from registry.store.log import entries, now
-from registry.store.rows import driver_of, insert_many, quoted
+from registry.store.log import now, read_entries
+from registry.store.rows import driver_of, insert_many, quote
 from registry.store.sources import fetch, is_kept
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
@@ -234,7 +234,7 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
         if not tasks or row.slug in tasks:
             driver.execute("INSERT INTO public_task VALUES (?, ?, ?, ?, ?)", [
                 row.task_id, row.slug, row.slug in hidden.anonymous, row.slug in hidden.blind,
-                stored_manifest(row.manifest).release.gold])
+                decode_manifest(row.manifest).release.gold])
     for name, select in SCOPE.items():
         values = {"sources": with_sources} if "$sources" in select else None
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
@@ -243,7 +243,7 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
 def _copy(connection: Connection, path: Path, at: datetime, *, of_some_tasks: bool) -> None:
     """Copy the rows and columns that are published into the file at `path`."""
     driver = driver_of(connection)
-    driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
+    driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The order in which rows are stored is that of hidden names, or depends on tasks that are not published.
     is_sorted = of_some_tasks or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
@@ -285,7 +285,7 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     given = set[str]()
-    for entry in entries(connection, "task"):
+    for entry in read_entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
         if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue
@@ -310,9 +310,9 @@ def _declare_plain_ranks(connection: Connection) -> None:
     """Replace resampled ranks by rank ranges in tasks without gold: resampling needs the statistics of items."""
     table = models.task
     for row in connection.execute(table.select()).all():
-        manifest = stored_manifest(row.manifest)
+        manifest = decode_manifest(row.manifest)
         if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
             plain = manifest.model_copy(update={"board": manifest.board.model_copy(update={"ranks": "range"})})
-            stored = stored_form(plain)
+            stored = encode_manifest(plain)
             connection.execute(table.update().where(table.c.task_id == row.task_id).values(
                 manifest=stored, manifest_digest=digest(stored.encode())))

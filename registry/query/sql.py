@@ -20,7 +20,7 @@ from registry.query.request import Query, QueryRequest
 from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
-from registry.store.rows import driver_of, quoted
+from registry.store.rows import driver_of, quote
 
 _NO_MEMORY = "Memory allocation failure"  # the system refused memory to DuckDB
 _OUT_OF_MEMORY = "the query needs more memory than it may take"
@@ -113,7 +113,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
             raise QueryError("EXPLAIN has no rows for a parquet file; choose another --format", path=query.source)
         notes = _unpack_texts(driver, checked)
         select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
-        copy = f"COPY ({select}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+        copy = f"COPY ({select}) TO {quote(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
             (n_rows,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
         except duckdb.IOException as error:

@@ -25,7 +25,7 @@ from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
 from registry.platforms import link_or_copy
-from registry.store.rows import driver_of, quoted
+from registry.store.rows import driver_of, quote
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
                      r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second on Windows
@@ -101,7 +101,7 @@ def confine(driver: Any, reach: Reach) -> None:
     # DuckDB checks the pattern of `read_parquet` too, not only the files that match it.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
     for setting, paths in (("allowed_paths", reach.files), ("allowed_directories", folders)):
-        driver.execute(f"SET {setting} = [{', '.join(map(quoted, paths))}]")
+        driver.execute(f"SET {setting} = [{', '.join(map(quote, paths))}]")
     driver.execute("SET enable_external_access = false")
 
 

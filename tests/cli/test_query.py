@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from registry.cli import app
-from registry.cli.query import QueryFormat
+from registry.cli.explore import QueryFormat
 from tests.running import interruptible, is_running, stat, wait_for
 
 # No interrupt stops it: it is one vector of rows, whose one list takes hours.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from registry.at_once import Kept, at_once
 from registry.boards.load import load_leaderboards
-from registry.cli.pipeline import bring_up
+from registry.cli.evaluate import evaluate_manifest
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
@@ -97,7 +97,8 @@ LAYOUTS = {
     "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
         gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
                      asks="--item PP --item verb --gold is.colloc"),
-    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv"),
+    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
+                           told=Asked(options={"better": "higher"})),
     "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
     "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }
@@ -177,7 +178,7 @@ def compared(layout):
         how, kept = Execution(), Kept(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
         mine = at_once(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
         database = Database(Path(temporary) / "b.duckdb")
-        bring_up(database, manifest, layout.folder, how, None)
+        evaluate_manifest(database, manifest, layout.folder, how, None)
         with database.reading() as connection:
             theirs, = load_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})

@@ -98,7 +98,7 @@ def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monk
 
 def test_how_far_it_is_is_told_after_every_submission(task, registry, monkeypatch):
     told = []
-    monkeypatch.setattr("registry.cli.execution.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
+    monkeypatch.setattr("registry.cli.options.make_reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
     registry("apply", task.write())
     registry("score")
     assert told == [("submissions to score", done, 3) for done in (0, 1, 2, 3)]
