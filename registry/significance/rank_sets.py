@@ -256,7 +256,7 @@ class Bootstrapped(JointErrors):
         """The count of every unit in each draw, [draws, units]."""
         of, draws = self.influences, self.settings.resamples
         counts = make_array((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
-        drawn = self.settings.execution.here.map(
+        drawn = self.settings.execution.local.map(
             partial(draw_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
         for at, of_block in zip(range(0, draws, BLOCK), drawn, strict=True):
             counts[at:at + BLOCK] = of_block
@@ -315,7 +315,7 @@ class Flipped(JointErrors):
         of, settings = self.influences, self.settings
         statistics = (of.of_units + of.scores / of.n_units)[:, :, None]
         swapped = np.concatenate(list(sum_swaps(
-            statistics, replace(settings, execution=settings.execution.here), np.asarray)))[:, :, 0]
+            statistics, replace(settings, execution=settings.execution.local), np.asarray)))[:, :, 0]
         return np.asarray(of.scores - 2 * swapped)
 
 
@@ -471,7 +471,7 @@ def _draw_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
     n = len(errors.observed)
     some = max(1, _COLUMNS // n)
     groups = [slice(at, min(at + some, n)) for at in range(0, n, some)]
-    errors_of_groups = errors.settings.execution.here.map(errors.rows, groups, "systems to rank")
+    errors_of_groups = errors.settings.execution.local.map(errors.rows, groups, "systems to rank")
     for group, drawn in zip(groups, errors_of_groups, strict=True):
         for at in range(group.stop - group.start):
             yield group.start + at, drawn[:, at]

@@ -203,7 +203,7 @@ def plan(connection: Connection, vetted: Vetted, request: Request) -> Plan:
     boards = tuple(_planned(connection, of, request, test) for of in vetted.boards if of.there is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and not here.is_short
-    return replace(here, threads=request.execution.at_once) if is_work else here
+    return replace(here, threads=request.execution.n_parallel) if is_work else here
 
 
 def _planned(connection: Connection, of: VettedBoard, request: Request, test: PairTest) -> PlannedBoard:

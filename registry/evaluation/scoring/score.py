@@ -223,7 +223,7 @@ def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> I
         sizes = sources.sizes_of_submissions(ingest.connection, submissions)
         if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
             tasks = (_Task.of(ingest, one) for one in wanted)
-            return execution.map(partial(_work, items), tasks, STAGE, of=len(wanted), interpreted=True)
+            return execution.map(partial(_work, items), tasks, STAGE, n_tasks=len(wanted), is_python=True)
     each = (compute_statistics(items, ingest.parsed.answers(one.scoring), MissingPolicy(one.scoring.missing),
                                one.metrics.values())
             for one in wanted)
