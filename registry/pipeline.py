@@ -18,14 +18,14 @@ from sqlalchemy import Connection
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
 from registry.boards.planned import describe_plan
-from registry.evaluation.comparing.compare import Compared, compare, prepared
-from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.comparing.vetting import Vetted
-from registry.evaluation.ingest.apply import Applied, apply
+from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
+from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.comparing.vetting import VettedTask
+from registry.evaluation.ingest.apply import IngestSummary, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.score import Scored, score
+from registry.evaluation.scoring.score import ScoringSummary, score
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
@@ -75,8 +75,8 @@ class Evaluation(NamedTuple):
     """Results and leaderboards of a task, with notes on hidden data and whether the registry was changed."""
 
     task: str
-    scored: Scored
-    compared: Compared
+    scored: ScoringSummary
+    compared: ComparisonSummary
     boards: Boards
     hidden_notes: list[str]
     is_changed: bool
@@ -128,7 +128,7 @@ def _open_place(place: TaskPlace | None) -> Iterator[TaskPlace]:
 
 
 def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-                   progress: Progress | None) -> tuple[Ingest, Applied]:
+                   progress: Progress | None) -> tuple[Ingest, IngestSummary]:
     """Ingest a task; `content` are the bytes of its manifest."""
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
@@ -146,11 +146,11 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
         ingest = run_ingest(session)
         scored = score(ingest, execution)
         row = ingest.row
-        request = declared_request(row, execution=execution)
-        vetted, plan = prepared(session.connection, row, request)  # raises before anything is stored
+        request = build_request(row, execution=execution)
+        vetted, plan = prepare(session.connection, row, request)  # raises before anything is stored
         _report_all(job.report, describe_plan(plan, in_full=execution.progress is not None))
 
-        def compare_task(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
+        def compare_task(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
             session.limit_memory(execution.memory)
             compared = compare(session.connection, journal, row, request, vetted)
             return compared, load_leaderboards(session.connection, row, pairs=job.pairs)
@@ -176,11 +176,12 @@ def _report_all(report: Report, sentences: Iterable[str]) -> None:
         report(sentence)
 
 
-def describe_applied(applied: Applied, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
+def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
     """Describe what was ingested; warnings and notes name submissions and their files."""
     if visibility.names:
         remarks = [remark for remark in applied.remarks if visibility.scores or remark.category not in _ABOUT_SCORES]
-        for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
+        for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
+                        *warnings_about(applied.similar)):
             yield f"warning: {warning}"
         for note in applied.notes:
             yield f"note: {note}"
@@ -194,14 +195,14 @@ def describe_applied(applied: Applied, visibility: Visibility = _EVERYTHING) -> 
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
 
 
-def describe_results(scored: Scored | None = None, compared: Compared | None = None,
+def describe_results(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      visibility: Visibility = _EVERYTHING) -> Iterator[str]:
     """Describe what was computed; warnings and notes may name submissions and depend on scores."""
-    if scored is not None and scored.computed:
-        yield f"scores: {scored.computed} computed, {scored.unchanged} there already"
+    if scored is not None and scored.n_computed:
+        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
     if compared is not None and all(visibility):
         yield from (f"warning: {warning}" for warning in compared.warnings)
         yield from (f"note: {note}" for note in compared.notes)
-    if compared is not None and compared.made:
-        yield (f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
+    if compared is not None and compared.n_comparisons:
+        yield (f"comparisons: {compared.n_comparisons} made; pairs: {compared.n_tested} tested, {compared.n_reused} "
                "known")
