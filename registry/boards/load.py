@@ -232,13 +232,13 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     drawn, warnings = None, dict[str, list[Message]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
-        from registry.studies.score_distributions import bound_all_ranks, resample_ranks
+        from registry.studies.score_distributions import compute_all_rank_bounds, resample_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
         if chosen == "bootstrap":
             drawn = resample_ranks(connection, task_row, request)
         else:
-            drawn, warnings = bound_all_ranks(connection, task_row, request)
+            drawn, warnings = compute_all_rank_bounds(connection, task_row, request)
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
     return [replace(board, about=manifest.task.said, rank_warnings=tuple(warnings.get(board.key.name, ())),

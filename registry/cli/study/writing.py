@@ -60,7 +60,7 @@ def synthesize(
     rates, pairs = _declared(system or [], pair or [])
     slug = f"{task}-synthesized" if name is None else taken(check_slug, name, "--task")
     with database(db).reading() as connection:
-        source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
+        source = Source.load(connection, task, Choice(task, metric, test_set, track, facet))
     made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
     with made.task.written(folder, slug, dry_run=dry_run) as manifest:
@@ -97,7 +97,7 @@ def resample_train(
     from registry.values import build
 
     reader = build("reader", READERS, format_, named_values(option or [], "--option"))
-    made = resample_training([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies,
+    made = resample_training([Training.split(Document.load(path), reader) for path in files], tuple(size or ()), copies,
                              model, seed)
     written = there = 0
     for name, content in made:  # one by one: together they may be larger than memory
