@@ -1,16 +1,18 @@
 # `make demo` runs the sample tasks, `make quick` tests what computes and reads, below a minute, and `make test` runs the
-# whole suite. All of them first make .venv.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
-BIN := .venv/bin
-DEMO_DB := .venv/demo.duckdb
+# whole suite. They install into the active virtual environment, or else into .venv, which they make.
+VENV := $(or $(VIRTUAL_ENV),.venv)
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.15 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+DEMO_DB := $(VENV)/demo.duckdb
+$(if $(filter-out clean js,$(MAKECMDGOALS)),$(if $(MAKELEVEL:0=),,$(info Using the virtual environment $(VENV))))
 
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo quick test lint types suite js thorough conformance validity validity-peers fuzz interchange durability release-check benchmark docs site gallery studies clean
 
-demo: .venv/.installed
+demo: $(VENV)/.installed
 	@rm -f $(DEMO_DB)
 	$(BIN)/registry run sample_data/entities/task.toml --db $(DEMO_DB) --format table
 	$(BIN)/registry run sample_data/translation/task.toml --db $(DEMO_DB) --format table
@@ -25,21 +27,21 @@ demo: .venv/.installed
 	@echo; echo "Which types are systems wrong about most often?"
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT type, round(avg(correct::INT), 3) AS precision, count(*) AS spans FROM item_response WHERE task = 'entities' GROUP BY type ORDER BY precision"
 
-quick: .venv/.installed
+quick: $(VENV)/.installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation and not thorough" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
 # All at once; the types are checked while tests wait.
-test: .venv/.installed
+test: $(VENV)/.installed
 	@$(MAKE) --no-print-directory --jobs=3 lint types suite
 
-lint: .venv/.installed
+lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 
-types: .venv/.installed
+types: $(VENV)/.installed
 	nice $(BIN)/mypy --strict registry
 
-suite: .venv/.installed
+suite: $(VENV)/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
 	$(BIN)/pytest -n logical --dist worksteal
 
@@ -51,65 +53,65 @@ js: node_modules/.installed
 	npm run --silent bundle
 
 # Also what repeats at length what other tests show: before a release.
-thorough: .venv/.installed
+thorough: $(VENV)/.installed
 	$(BIN)/pytest -n logical --dist worksteal -m ""
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.
-docs: .venv/.installed
+docs: $(VENV)/.installed
 	$(BIN)/python -m tests.generated_docs
 	$(BIN)/python -m tests.documentation
 	$(BIN)/python -m tests.documentation.picture
 	$(BIN)/python -m tests.notebook
 
-site: .venv/.installed
+site: $(VENV)/.installed
 	$(BIN)/python -c 'import material, mkdocstrings, mdx_truly_sane_lists' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "build/site/index.html"
 
-gallery: .venv/.installed
+gallery: $(VENV)/.installed
 	$(BIN)/python -m tests.gallery
 
-studies: .venv/.installed
+studies: $(VENV)/.installed
 	$(BIN)/python -m tests.study_gallery
 
-conformance: .venv/.installed
+conformance: $(VENV)/.installed
 	$(BIN)/pytest -n auto -m "" tests/metrics tests/readers tests/significance tests/real_data --hypothesis-profile thorough
 
-validity: .venv/.installed
+validity: $(VENV)/.installed
 	$(BIN)/python -m tests.validity --write
 
 validity-peers: .venv/peers/.installed
 	.venv/peers/bin/python -m tests.validity.peers --write
 
-fuzz: .venv/.installed
+fuzz: $(VENV)/.installed
 	$(BIN)/python -m tests.fuzz --minutes 10
 	$(BIN)/python -m tests.fuzz.importers --minutes 10
 	$(BIN)/python -m tests.fuzz.quick --minutes 1
 	$(BIN)/python -m tests.competitions.fuzz --minutes 10
 
 # WRITE=--write puts the logs that the programs have written in the place of those of tests/importers.
-interchange: .venv/.installed
+interchange: $(VENV)/.installed
 	$(BIN)/python -m tests.interchange $(WRITE)
 
-durability: .venv/.installed
+durability: $(VENV)/.installed
 	$(BIN)/python -m tests.durability
 	$(BIN)/python -m tests.faults
 	$(BIN)/python -m tests.load
 	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
-release-check: .venv/.installed
+release-check: $(VENV)/.installed
 	$(BIN)/python -m tests.releases.validators
 
-benchmark: .venv/.installed
+benchmark: $(VENV)/.installed
 	$(BIN)/python -m tests.benchmarks
 
-.venv/.installed: pyproject.toml registry/version.py
-	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 to 3.13 found: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+$(VENV)/.installed: pyproject.toml registry/version.py
+	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 found: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) lacks the venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	@test -n "$(VIRTUAL_ENV)" || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
-	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' .venv/lib >/dev/null || true  # by all processors, pip by one
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib >/dev/null || true  # by all processors, pip by one
 	@touch $@
 
 node_modules/.installed: package-lock.json

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from registry.boards.leaderboard import Leaderboard
-from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, declared_leaderboards
-from registry.boards.planned import planned_sentences
+from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
+from registry.boards.planned import describe_plan
 from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import Vetted
@@ -33,7 +33,7 @@ from registry.parallel.execution import Execution, Progress
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log import Journal, now
-from registry.store.session import Session, computed, writing
+from registry.store.session import Session, compute, writing
 
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
 
@@ -105,13 +105,13 @@ def at_once(made: TaskFolder, task: str, journal: Journal, how: Execution, tell:
     Raises:
         InputError: The task is wrong; the place is the user's, where `made` says what its files are copies of.
     """
-    with _place(keep) as (folder, database), made.written(folder, task) as manifest:
+    with _place(keep) as (folder, database), made.write(folder, task) as manifest:
         specification, content = load_manifest(manifest)
         known = resolve(specification, manifest)
 
         def bring(session: Session) -> Ingest:
             ingest, applied = applying(session, journal, known, content, how.progress)
-            applied.remarks = [made.of_user(remark, folder) for remark in applied.remarks]
+            applied.remarks = [made.translate_error(remark, folder) for remark in applied.remarks]
             _tell(tell, applied_sentences(applied))
             return ingest
 
@@ -144,23 +144,23 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
     """
     how, journal = job.how, job.journal
     with writing(job.database, journal, create=create, dry_run=dry_run) as session:
-        session.bound(how.memory)
+        session.limit_memory(how.memory)
         ingest = bring(session)
         scored = score(ingest, how)
         row = ingest.row
         request = declared_request(row, execution=how)
         vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
-        _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
+        _tell(job.tell, describe_plan(planned, in_full=how.progress is not None))
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
-            session.bound(how.memory)
+            session.limit_memory(how.memory)
             done = compare(session.connection, journal, row, request, vetted)
-            return done, declared_leaderboards(session.connection, row, pairs=job.pairs)
+            return done, load_leaderboards(session.connection, row, pairs=job.pairs)
 
         shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
         hidden = note_hidden(session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
-    done, boards = found or computed(job.database, journal, compared)
+    done, boards = found or compute(job.database, journal, compared)
     _tell(job.tell, result_sentences(scored, done, shown))
     return BroughtUp(ingest.slug, scored, done, boards, hidden, journal.changed)
 

@@ -21,9 +21,10 @@ from registry.plugins import installed_version, loaded, versions
 from registry.version import __version__
 
 _STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
-_COMPUTE = ("numpy", "scipy", "sacrebleu")
+_COMPUTE = ("numpy", "scipy")
 _METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "bound", "mixed")  # mixed: several
-_EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed
+# Packages that compute scores, recorded if they are installed.
+_EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
@@ -60,7 +61,7 @@ def code() -> Code:
 
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout  # noqa: S603
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=10).stdout  # noqa: S603
 
 
 def environment() -> dict[str, str]:

@@ -20,12 +20,17 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from registry.boards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
-from registry.boards.load import declared_leaderboards
+from registry.boards.choose import (
+    add_score_intervals,
+    load_metric_leaderboards,
+    load_submission_attributes,
+    select_leaderboard,
+)
+from registry.boards.load import load_leaderboards
 from registry.cli.app import app
 from registry.rendering.terminal import render_terminal
 from registry.reports.boards import board_table, wide_boards, wide_table
-from registry.reports.figures.boards import draw_alike, draw_gains, draw_pairs, draw_ranks, draw_scores
+from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
 from registry.reports.papers import latex_board
 from registry.store import catalog
 from registry.store.database import Database
@@ -36,7 +41,7 @@ GALLERY = ROOT / "docs" / "gallery"
 MANIFESTS = ROOT / "tests" / "real_data"
 METRICS = {"semeval2018-arc": ["accuracy"], "wnut17": ["span_f1"], "wmt22-cs-en": ["bleu-B", "bleu-C"],
            "conll2018-fro_srcmf": [None]}  # None: the primary one
-FIGURES = ("scores", "pairs", "gains", "alike", "ranks")
+FIGURES = ("scores", "pairs", "gains", "groups", "ranks")
 DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,longtable}
 \usepackage[a4paper,margin=2.5cm]{geometry}\pagestyle{empty}
@@ -57,7 +62,7 @@ def make(name):
         assert done.exit_code == 0, done.output
         with Database(db).reading() as connection:
             (row,) = catalog.tasks(connection)
-            if len(boards := [of for of in declared_leaderboards(connection, row) if of.facet is None]) > 1:
+            if len(boards := [of for of in load_leaderboards(connection, row) if of.facet is None]) > 1:
                 (wide,) = wide_boards(boards, (), catalog.primary_metric(connection, row.task_id).alias)
                 written = render_terminal(wide_table(wide), 120, color=True)
                 (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide"))
@@ -68,15 +73,15 @@ def make(name):
 
 
 def draw(connection, row, metric, named, scratch):
-    board = chosen_leaderboard(leaderboards_by(connection, row, metric, "bootstrap"))
-    plain = chosen_leaderboard(leaderboards_by(connection, row, metric))
+    board = select_leaderboard(load_metric_leaderboards(connection, row, metric, "bootstrap"))
+    plain = select_leaderboard(load_metric_leaderboards(connection, row, metric))
     written = render_terminal(board_table(plain), 120, color=True)
     named("terminal").with_suffix(".svg").write_text(terminal_svg(written, f"registry board {plain.task}"))
     latex_png(latex_board(plain), scratch, named("latex"))
-    draw_scores(with_intervals(connection, row, plain), named("scores").with_suffix(".png"))
+    draw_scores(add_score_intervals(connection, row, plain), named("scores").with_suffix(".png"))
     draw_pairs(plain, named("pairs").with_suffix(".png"))
-    draw_gains(plain, named("gains").with_suffix(".png"), "team", submission_attributes(connection, plain, "team"))
-    draw_alike(plain, named("alike").with_suffix(".png"))
+    draw_gains(plain, named("gains").with_suffix(".png"), "team", load_submission_attributes(connection, plain, "team"))
+    draw_groups(plain, named("groups").with_suffix(".png"))
     draw_ranks(board, named("ranks").with_suffix(".png"))
     for kind in FIGURES:
         shrink(Image.open(path := named(kind).with_suffix(".png")).convert("RGB"), path)

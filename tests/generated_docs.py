@@ -76,12 +76,12 @@ def messages_page():
              "result has a code, a severity and parameters. The database stores codes and parameters; the text is made "
              "when it is shown, so it may change between versions. A code never changes its meaning.",
              "```console\n$ registry board TASK --format json | jq '.[0].warnings[].code'\n```",
-             "Programs find messages in the keys `warnings` and `remarks` of `registry board --format json`, in "
+             "Programs find messages in the keys `warnings` and `messages` of `registry board --format json`, in "
              "`messages` of `registry pairs` and `registry study`, in the columns `pairwise.messages` and "
-             "`submission_remark.code` of SQL, and in `board.warnings` in Python. CSV and TSV show codes only. No exit "
-             "status depends on a message. Messages about several pairs of a board have the further parameters `pairs` "
-             "and `of_pairs`, those about submissions `submissions` and `run`, and those about some test sets of "
-             "several `test_sets`."]
+             "`submission_message.code` of SQL, and in `board.warnings` in Python. CSV and TSV show codes only. No "
+             "exit status depends on a message. Messages about several pairs of a board have the further "
+             "parameters `pairs` and `of_pairs`, those about submissions `submissions` and `run`, and those about some "
+             "test sets of several `test_sets`."]
     for severity, about in (("error", "A result is missing."),
                             ("warning", "A result may be wrong, or is not of today."),
                             ("info", "A reader needs this to understand the result.")):

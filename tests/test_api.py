@@ -62,7 +62,7 @@ def test_the_parts_of_what_is_given(reg):
     found = reg.contingencies("small")
     assert [field.name for field in fields(found)] == ["runs", "tables"]
     assert [name for name in dir(found.tables) if not name.startswith("_")] == [
-        "both_right", "both_wrong", "correlation", "n", "only_a_right", "only_b_right"]
+        "both_correct", "both_incorrect", "correlation", "n", "only_a_correct", "only_b_correct"]
 
 
 @pytest.fixture
@@ -113,10 +113,10 @@ def test_contingencies_of_all_pairs_at_once(reg):
     """The same two; as many as the view counts, for every pair."""
     found = reg.contingencies("small")
     assert found.runs == [(f"small/test/{s}/{s}@1", 0) for s in "abc"]
-    assert (found.tables.both_right[0, 1], found.tables.only_a_right[0, 1], found.tables.only_b_right[0, 1],
-            found.tables.both_wrong[0, 1]) == (2, 3, 1, 0)
-    for a, b, only_a in reg.query("SELECT system_a, system_b, only_a_right FROM pair_contingency"):
-        assert found.tables.only_a_right["abc".index(a), "abc".index(b)] == only_a
+    assert (found.tables.both_correct[0, 1], found.tables.only_a_correct[0, 1], found.tables.only_b_correct[0, 1],
+            found.tables.both_incorrect[0, 1]) == (2, 3, 1, 0)
+    for a, b, only_a in reg.query("SELECT system_a, system_b, only_a_correct FROM pair_contingency"):
+        assert found.tables.only_a_correct["abc".index(a), "abc".index(b)] == only_a
     with pytest.raises(UnknownNameError, match="unknown test set of small 'dev'; known: test"):
         reg.contingencies("small", "dev")
 

@@ -1,4 +1,4 @@
-"""One leaderboard of those that a task has, with what only some renderers need."""
+"""Selection of one leaderboard, of one system or of some pairs, and resampled values that few renderers need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
-from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, declared_leaderboards, resampled_places
+from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, load_leaderboards, summarise_resampled_ranks
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import declared_request
 from registry.significance.ranks import find_groups
@@ -19,147 +19,149 @@ from registry.store.catalog import TaskRow
 from registry.studies.score_distributions import resample_ranks, resample_score_intervals
 
 
-def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | None = None,
-                    ranks: Ranks | None = None) -> list[Leaderboard]:
-    """The leaderboards of a metric, else of the primary one.
+def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
+                             ranks: Ranks | None = None) -> list[Leaderboard]:
+    """Load the leaderboards of one metric; None is the primary metric.
 
     Raises:
-        UnknownNameError: There is no such metric.
+        UnknownNameError: The metric is unknown.
         MismatchError: There is no leaderboard.
     """
     catalog.check_metric(connection, [task_row], metric)
     alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
-    found = declared_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
-    if not found:
+    boards = load_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
+    if not boards:
         raise MismatchError(NOT_COMPARED)
-    return found
+    return boards
 
 
-def chosen_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = None, track: str | None = None,
+def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = None, track: str | None = None,
                        facet: str | None = None) -> Leaderboard:
-    """The leaderboard of a test set, a track (else of none) and a facet (else of all items).
+    """Return the leaderboard of a test set, a track (None: without tracks) and a facet (None: all items).
 
     Raises:
         UnknownNameError: There is no board of that test set, track or facet.
-        MismatchError: Several are left to choose from.
+        MismatchError: Several leaderboards match.
     """
-    for kind, wanted in (("test_set", test_set), ("track", track), ("facet", facet)):
+    for kind, name in (("test_set", test_set), ("track", track), ("facet", facet)):
         known = {getattr(board, kind) for board in boards}
-        if wanted is None and None not in known:
+        if name is None and None not in known:
             continue
-        if wanted not in known:
-            raise UnknownNameError(kind.replace("_", " "), str(wanted), sorted(filter(None, known)))
-        boards = [board for board in boards if getattr(board, kind) == wanted]
+        if name not in known:
+            raise UnknownNameError(kind.replace("_", " "), str(name), sorted(filter(None, known)))
+        boards = [board for board in boards if getattr(board, kind) == name]
     if len(boards) > 1:
         titles = "; ".join(board.title for board in boards[:5]) + ("; ..." if len(boards) > 5 else "")
-        raise MismatchError(f"{len(boards)} leaderboards are meant; choose by --test-set and --track: {titles}")
+        raise MismatchError(f"{len(boards)} leaderboards match; choose one by --test-set and --track: {titles}")
     return boards[0]
 
 
-def chosen_standing(board: Leaderboard, submission: str) -> Standing:
-    """The system on a leaderboard that is called `team/system`, `team/system@version`, or so for people.
+def select_standing(board: Leaderboard, submission: str) -> Standing:
+    """Return a system by its display name, system name, `team/system` or `team/system@version`.
 
     Raises:
-        UnknownNameError: None is.
+        UnknownNameError: The leaderboard has no such system.
     """
-    places = _places_of(board, submission)
+    places = _find_places(board, submission)
     if not places:
-        raise UnknownNameError("submission", submission, [of.submission for of in board.standings])
+        raise UnknownNameError("submission", submission, [standing.submission for standing in board.standings])
     return board.standings[places[0]]
 
 
-def best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
-    """The leaderboard of so many of its best systems, else of all; their ranks and decisions stay those of the whole.
+def select_best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
+    """Return the leaderboard with only its `top` systems (None: all); ranks and decisions stay the same.
 
     Raises:
-        MismatchError: There is room for fewer.
+        MismatchError: There are more systems than `room`.
     """
     n = min(top or len(board.standings), len(board.standings))
     if n > room:
         raise MismatchError(f"{board.title}: {n:,} systems are too many for one figure; --top {room} draws the best "
                             f"{room}")
-    pairs = board.decisions.chosen(np.maximum(board.decisions.a, board.decisions.b) < n)
-    won = pairs.chosen(pairs.significant)
-    differ = np.zeros((n, n), dtype=bool)
-    differ[won.a, won.b] = differ[won.b, won.a] = True
-    ranked = np.flatnonzero([of.rank is not None for of in board.standings[:n]])
-    alike = tuple(tuple(ranked[list(group)].tolist()) for group in find_groups(differ[np.ix_(ranked, ranked)]))
-    return replace(board, standings=board.standings[:n], decisions=pairs, alike=alike)
+    pairs = board.decisions.select(np.maximum(board.decisions.a, board.decisions.b) < n)
+    significant = pairs.select(pairs.significant)
+    differs = np.zeros((n, n), dtype=bool)
+    differs[significant.a, significant.b] = differs[significant.b, significant.a] = True
+    ranked = np.flatnonzero([standing.rank is not None for standing in board.standings[:n]])
+    groups = tuple(tuple(ranked[list(group)].tolist()) for group in find_groups(differs[np.ix_(ranked, ranked)]))
+    return replace(board, standings=board.standings[:n], decisions=pairs, groups=groups)
 
 
-def with_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,
-               neighbours: int | None = None, limit: int | None = None) -> list[Leaderboard]:
-    """The leaderboards, each with some of its pairs.
+def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,
+                 neighbours: int | None = None, limit: int | None = None) -> list[Leaderboard]:
+    """Return the leaderboards with only some of their pairs.
 
     Args:
-        boards: Their systems and what is said of them stay as they are.
-        system: Only pairs of this system, by its name for people, `team/system` or `team/system@version`.
-        top: Only pairs among so many of the best systems.
-        neighbours: Only pairs at most so many places apart.
-        limit: At most so many of each, the first.
+        boards: The leaderboards.
+        system: Only pairs of this system, by any of the names of `select_standing`.
+        top: Only pairs among this many of the best systems.
+        neighbours: Only pairs of systems at most this many places apart.
+        limit: Only this many pairs of each board, the first ones.
 
     Raises:
         UnknownNameError: No leaderboard has such a system.
     """
-    named = [_places_of(board, system) for board in boards]
-    if system is not None and not any(map(len, named)):
-        raise UnknownNameError("system", system, sorted({of.shown for board in boards for of in board.standings}))
-    chosen = []
-    for board, places in zip(boards, named, strict=True):
+    places = [_find_places(board, system) for board in boards]
+    if system is not None and not any(places):
+        raise UnknownNameError("system", system, sorted(
+            {standing.display_name for board in boards for standing in board.standings}))
+    selected = []
+    for board, board_places in zip(boards, places, strict=True):
         pairs = board.decisions
-        kept = np.isin(pairs.a, places) | np.isin(pairs.b, places)
+        mask = np.isin(pairs.a, board_places) | np.isin(pairs.b, board_places)
         if top is not None:
-            kept &= np.maximum(pairs.a, pairs.b) < top
+            mask &= np.maximum(pairs.a, pairs.b) < top
         if neighbours is not None:
-            kept &= np.abs(pairs.a - pairs.b) <= neighbours
-        chosen.append(replace(board, decisions=pairs.chosen(np.flatnonzero(kept)[:limit])))
-    return chosen
+            mask &= np.abs(pairs.a - pairs.b) <= neighbours
+        selected.append(replace(board, decisions=pairs.select(np.flatnonzero(mask)[:limit])))
+    return selected
 
 
-def _places_of(board: Leaderboard, system: str | None) -> list[int]:
-    """The places of the systems that are called so; without a name all."""
-    return [n for n, of in enumerate(board.standings) if system in (
-        None, of.shown, of.system, of.submission, f"{of.team}/{of.system}")]
+def _find_places(board: Leaderboard, system: str | None) -> list[int]:
+    """Return the places of the systems with a name; None matches all systems."""
+    return [place for place, standing in enumerate(board.standings) if system in (
+        None, standing.display_name, standing.system, standing.submission, f"{standing.team}/{standing.system}")]
 
 
-def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """The leaderboard with intervals of all scores: where its test gave none, percentiles of the bootstrap."""
-    if any(of.ci_low is not None for of in board.standings):
+def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
+    """Return the leaderboard with intervals of all scores: the stored ones, or else bootstrap percentiles."""
+    if any(standing.ci_low is not None for standing in board.standings):
         return board
-    names = _names(board)
-    drawn = resample_score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
-                                     board.key.name, set(names))
+    names = _get_full_names(board)
+    intervals = resample_score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+                                         board.key.name, set(names))
     standings = []
-    for of, name in zip(board.standings, names, strict=True):
-        low, high = (None if math.isnan(end) else end for end in drawn.get(name, (math.nan, math.nan)))
-        standings.append(replace(of, ci_low=low, ci_high=high))
+    for standing, name in zip(board.standings, names, strict=True):
+        low, high = (None if math.isnan(end) else end for end in intervals.get(name, (math.nan, math.nan)))
+        standings.append(replace(standing, ci_low=low, ci_high=high))
     return replace(board, standings=tuple(standings))
 
 
-def with_places(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """The leaderboard with how often each of its systems has each place in resamples of the whole board.
+def add_resampled_ranks(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
+    """Return the leaderboard with the share of resamples of all items in which each system has each rank.
 
     Raises:
         InputError: The board cannot be resampled.
     """
-    drawn = resample_ranks(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
-                           board.key.name)
-    places = {name: resampled_places(drawn[of], board.comparison.confidence)
-              for name in _names(board) if (of := f"{board.key.name}: {name}") in drawn}
-    return replace(board, ranks="bootstrap", standings=tuple(
-        replace(of, **places.get(name, {})) for of, name in zip(board.standings, _names(board), strict=True)))
+    frequencies = resample_ranks(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+                                 board.key.name)
+    standings = []
+    for standing, name in zip(board.standings, _get_full_names(board), strict=True):
+        if (shares := frequencies.get(f"{board.key.name}: {name}")) is not None:
+            standing = replace(standing, **summarise_resampled_ranks(shares, board.comparison.confidence))
+        standings.append(standing)
+    return replace(board, ranks="bootstrap", standings=tuple(standings))
 
 
-def _names(board: Leaderboard) -> list[str]:
-    """The full names of the submissions on a board."""
-    return [f"{board.task}/{board.test_set}/{of.submission}" for of in board.standings]
+def _get_full_names(board: Leaderboard) -> list[str]:
+    return [f"{board.task}/{board.test_set}/{standing.submission}" for standing in board.standings]
 
 
-def submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:
-    """The values of an attribute by submission, `team/system@version`: team, kind, or what the manifest declares.
+def load_submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:
+    """Return the values of an attribute by submission; team, kind, or an attribute that the manifest declares.
 
     Raises:
-        UnknownNameError: No submission on the board has it.
+        UnknownNameError: No submission on the board has the attribute.
     """
     rows = connection.execute(text("SELECT submission, submission_id FROM leaderboard WHERE signature = :signature"),
                               {"signature": board.signature}).all()
@@ -167,4 +169,4 @@ def submission_attributes(connection: Connection, board: Leaderboard, name: str)
     known = sorted({key for values in attributes.values() for key in values})
     if name not in known:
         raise UnknownNameError("attribute of submissions", name, known)
-    return {row.submission: of[name] for row in rows if name in (of := attributes[row.submission_id])}
+    return {row.submission: values[name] for row in rows if name in (values := attributes[row.submission_id])}

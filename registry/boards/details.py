@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, text
 
-from registry.boards.leaderboard import Leaderboard, shown_names
+from registry.boards.leaderboard import Leaderboard, make_display_names
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
@@ -524,7 +524,7 @@ def _history(connection: Connection, key: LeaderboardKey, states: Sequence[tuple
     decided = _decisions(connection, [(of.comparison_id, of.submission_id, before.submission_id)
                                       for (_, before), (_, of) in pairwise(moved)])
     bests = []
-    names = shown_names([{"system": of.system, "submission": of.submission} for _, of in moved])
+    names = make_display_names([{"system": of.system, "submission": of.submission} for _, of in moved])
     for n, ((at, of), shown) in enumerate(zip(moved, names, strict=True)):
         before = moved[n - 1][1] if n else of
         why = [said for said, column in (("the gold was revised", "gold_revision_id"),
@@ -574,7 +574,7 @@ class Details:
 NO_DETAILS = Details()
 
 
-def details(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard], items: int,
+def load_details(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard], items: int,
             until: int | None = None) -> Details:
     """Read the details of a task.
 

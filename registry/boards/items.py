@@ -16,7 +16,7 @@ from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow, TestSetRow
-from registry.store.rows import selected
+from registry.store.rows import select_rows
 from registry.treebank import Sentence
 from registry.values import parse
 
@@ -250,14 +250,14 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
     """
     require_items(connection, task)
     if has_answers(connection, task):
-        return selected(connection, """
-            SELECT task, test_set, item, differing, answers, runs FROM item_disagreement
+        return select_rows(connection, """
+            SELECT task, test_set, item, mean_differing, answers, runs FROM item_disagreement
             WHERE task = :task AND (:test_set IS NULL OR test_set = :test_set)
-            ORDER BY differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
-    return selected(connection, """
-        SELECT task, test_set, item, metric, deviation, worst, best, mean, runs FROM item_difficulty
+            ORDER BY mean_differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
+    return select_rows(connection, """
+        SELECT task, test_set, item, metric, sd, worst, best, mean, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
-        ORDER BY deviation DESC NULLS LAST, item_id LIMIT :limit""",
+        ORDER BY sd DESC NULLS LAST, item_id LIMIT :limit""",
         task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
@@ -270,8 +270,8 @@ def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
     require_items(connection, task)
     metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
-    return selected(connection, f"""
-        SELECT task, test_set, item, metric, mean, deviation, worst, best, runs FROM item_difficulty
+    return select_rows(connection, f"""
+        SELECT task, test_set, item, metric, mean, sd, worst, best, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
         task=task.slug, metric=metric.alias, limit=limit)
 
@@ -286,7 +286,7 @@ def suspect(connection: Connection, task: TaskRow, limit: int) -> Rows:
     if not has_answers(connection, task):
         raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
                             f"`registry items {task.slug} hard` lists those that nobody comes near")
-    return selected(connection, """
+    return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
         WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
 
@@ -333,13 +333,13 @@ def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView
     return found
 
 
-def most_disagreed(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
+def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
     """The items of every test set on which submissions disagree most, the worst first, with all answers to them."""
     found, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         at = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
         chosen = [at[row["item"]] for row in disagreed(connection, task, limit, test_set.name)
-                  if row.get("differing") or row.get("deviation")]
+                  if row.get("mean_differing") or row.get("sd")]
         if chosen:
             found += _views(connection, parsed, task, test_set, chosen)
     return found

@@ -1,4 +1,4 @@
-"""A leaderboard as frozen data: comparison, systems, decisions, intervals, messages. Renderers read nothing else."""
+"""A leaderboard as frozen data: comparison, systems, decisions, intervals, messages. Renderers use only this data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from registry.values import parse
 
 
 class Comparison(NamedTuple):
-    """The settings of the comparison behind a leaderboard and its size, with the test of all systems at once if any."""
+    """Settings and size of the comparison behind a leaderboard, and the result of its overall test if it has one."""
 
     comparison_id: int
     better: str
@@ -51,17 +51,14 @@ class Comparison(NamedTuple):
     cluster: str | None = None  # the attribute that groups items; None if the test set declares none
 
 
-Places = Ints
-
-
 @dataclass(frozen=True)
 class PairDecision:
-    """What was decided of two systems.
+    """The test result of two systems.
 
     Attributes:
-        a, b: Their places in the standings; on a leaderboard A is the better one.
-        significant: Whether they differ significantly.
-        row: The difference, A less B, and the p-values; on a leaderboard all `PAIR_KEYS` (reports/columns.py).
+        a, b: Their places in the standings. On a leaderboard A is the better one.
+        significant: True if they differ significantly.
+        row: The difference A - B and the p-values; on a leaderboard all `PAIR_KEYS` (reports/columns.py).
     """
 
     a: int = field(compare=False)
@@ -71,7 +68,7 @@ class PairDecision:
 
     @property
     def difference(self) -> float | None:
-        """How much better A is."""
+        """The difference A - B; positive if A is better."""
         return self.row["difference"]  # type: ignore[no-any-return]
 
     @property
@@ -87,28 +84,28 @@ class PairDecision:
 
 @dataclass(frozen=True, eq=False)
 class Decisions(Sequence[PairDecision]):
-    """The decisions of a leaderboard; a single one is made of its columns when it is asked for.
+    """The test results of all pairs as columns, from which indexing and iteration make single `PairDecision`s.
 
     Attributes:
         a, b: The places of the systems in the standings, [pairs].
-        columns: What differs from pair to pair, by the keys of rows, [pairs] each; masked where it is NULL.
-        common: What all pairs have in common.
-        systems: What a row says of the system at each place, by keys that end with `_a` and `_b` there.
+        columns: Values that differ between pairs, by the keys of rows, [pairs] each; NULL is masked.
+        common: Values that all pairs have in common.
+        systems: Values of the system at each place. Rows have them with the suffixes `_a` and `_b`.
     """
 
-    a: Places
-    b: Places
+    a: Ints
+    b: Ints
     columns: Mapping[str, NDArray[Any]]
     common: Mapping[str, Any] = field(default_factory=dict)
     systems: Sequence[Mapping[str, Any]] = ()
 
     @property
     def significant(self) -> Flags:
-        """Whether the two differ significantly, [pairs]."""
+        """True for significant pairs, [pairs]."""
         return self.columns["significant"].astype(bool)
 
     def numbers(self, key: str) -> Floats:
-        """A column of numbers, [pairs]; nan where it is NULL."""
+        """Return a column of numbers, [pairs]; NULL becomes nan."""
         return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
 
     def __len__(self) -> int:
@@ -120,20 +117,20 @@ class Decisions(Sequence[PairDecision]):
     def __getitem__(self, n: slice) -> Decisions: ...
     def __getitem__(self, n: int | slice) -> PairDecision | Decisions:
         if isinstance(n, slice):
-            return self.chosen(np.arange(len(self))[n])
-        return next(iter(self.chosen(np.arange(len(self))[[n]])))
+            return self.select(np.arange(len(self))[n])
+        return next(iter(self.select(np.arange(len(self))[[n]])))
 
     def __iter__(self) -> Iterator[PairDecision]:
-        columns = {key: column.tolist() for key, column in self.columns.items()}  # what is masked is None
+        columns = {key: column.tolist() for key, column in self.columns.items()}  # turns masked values into None
         for n, (a, b) in enumerate(zip(self.a.tolist(), self.b.tolist(), strict=True)):
-            row = {**self.common, **{f"{key}_{side}": value for side, at in (("a", a), ("b", b))
-                                     for key, value in (self.systems[at] if self.systems else {}).items()},
-                   **{key: column[n] for key, column in columns.items()}}
+            sides = {f"{key}_{side}": value for side, place in (("a", a), ("b", b))
+                     for key, value in (self.systems[place] if self.systems else {}).items()}
+            row = {**self.common, **sides, **{key: column[n] for key, column in columns.items()}}
             yield PairDecision(a, b, row["significant"], row)
 
-    def chosen(self, which: NDArray[Any]) -> Decisions:
-        """Some of them, by their numbers or by a mask."""
-        return Decisions(self.a[which], self.b[which], {key: column[which] for key, column in self.columns.items()},
+    def select(self, pairs: NDArray[Any]) -> Decisions:
+        """Return some of the pairs, selected by numbers or by a mask."""
+        return Decisions(self.a[pairs], self.b[pairs], {key: column[pairs] for key, column in self.columns.items()},
                          self.common, self.systems)
 
 
@@ -151,97 +148,102 @@ _WORDS = {
 
 
 class Intervals(NamedTuple):
-    """The intervals of a leaderboard.
+    """The methods of a leaderboard's intervals.
 
     Attributes:
-        scores, differences: Their methods in words; empty if there are none, or nothing is recorded.
-        messages: Why intervals are absent, which may cover too seldom, which contradict p-values.
+        scores, differences: The methods in words; empty if there are no intervals, or no method is recorded.
+        messages: Why intervals are absent, may cover too rarely, or contradict p-values.
     """
 
     scores: str = ""
     differences: str = ""
     messages: tuple[Message, ...] = ()
 
-    def statements(self, of: Comparison) -> tuple[str | Message, ...]:
-        """Return the sentences and messages below the board."""
-        parts = [f"{by} for {what}" for what, by in (("scores", self.scores), ("differences", self.differences)) if by]
-        uncorrected = "; not corrected for the number of pairs" if self.differences and of.family_size > 1 else ""
-        units = counted(of.n_items, "item") if of.unit == "response" else counted(of.n_units, of.unit)
-        level = f"{100 * of.confidence:g} %"
-        said = (f"{level} confidence intervals over {units}: {', '.join(parts)}{uncorrected}.",) if parts else ()
-        return (*said, *self.messages)
+    def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
+        """Return the sentences and messages about intervals that are printed below the board."""
+        methods = [f"{method} for {values}"
+                   for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
+        if not methods:
+            return self.messages
+        is_uncorrected = self.differences and comparison.family_size > 1
+        units = counted(comparison.n_items, "item") if comparison.unit == "response" else counted(
+            comparison.n_units, comparison.unit)
+        return (f"{100 * comparison.confidence:g} % confidence intervals over {units}: {', '.join(methods)}"
+                f"{'; not corrected for the number of pairs' if is_uncorrected else ''}.", *self.messages)
 
 
 NO_INTERVALS = Intervals()
 
 
-def intervals_of(of: Comparison, request: str, *, scores: bool) -> Intervals:
+def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool) -> Intervals:
     """Return the methods of the intervals of a comparison, with messages.
 
     Args:
-        of: The comparison.
-        request: Its recorded request, with the methods in closed form, as JSON.
-        scores: True if some score has an interval.
+        comparison: The comparison.
+        request: Its recorded request as JSON, with the methods in closed form.
+        has_scores: True if some score has an interval.
     """
-    closed: dict[str, Any] = json.loads(request)["intervals"]
-    test = parse("test", TESTS, of.test)
-    of_scores = _in_words(closed.get("scores", ()))
-    if scores and not of_scores:
-        by_error = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
-        of_scores = _WORDS["judged"] if by_error else f"percentiles of {of.resamples:,} resamples"
-    differences = _in_words(closed.get("differences", ()))
-    if not differences and "no_differences" not in closed:
+    closed_forms: dict[str, Any] = json.loads(request)["intervals"]
+    test = parse("test", TESTS, comparison.test)
+    scores, differences = (" or ".join(_WORDS[method] for method in closed_forms.get(key, ()))
+                           for key in ("scores", "differences"))
+    if has_scores and not scores:
+        has_errors = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
+        scores = _WORDS["judged"] if has_errors else f"percentiles of {comparison.resamples:,} resamples"
+    if not differences and "no_differences" not in closed_forms:
         differences = f"interval of the test {test.name}"
-    return Intervals(of_scores if scores else "", differences if of.n_systems > 1 else "", tuple(_messages(of, closed)))
+    return Intervals(scores if has_scores else "", differences if comparison.n_systems > 1 else "",
+                     tuple(_list_interval_messages(comparison, closed_forms)))
 
 
-def _messages(of: Comparison, closed: Mapping[str, Any]) -> Iterator[Message]:
-    if n_even := closed.get("n_even"):
-        yield Message("uneven-units-intervals", {"units": of.n_units, "unit": of.unit, "even": n_even})
-    if n := closed.get("n_skewed"):
+def _list_interval_messages(comparison: Comparison, closed_forms: Mapping[str, Any]) -> Iterator[Message]:
+    size = {"units": comparison.n_units, "unit": comparison.unit}
+    if n_even := closed_forms.get("n_even"):
+        yield Message("uneven-units-intervals", {**size, "even": n_even})
+    if n := closed_forms.get("n_skewed"):
         yield Message("skewed-intervals", {"scores": n})
-    if n := closed.get("n_error_free"):
-        percent = 100 * -math.log(1 - of.confidence) / max(of.n_units, 1)
-        yield Message("error-free-scores", {"scores": n, "units": of.n_units, "unit": of.unit, "percent": percent,
-                                            "confidence": of.confidence})
-    if reason := closed.get("no_scores"):
+    if n := closed_forms.get("n_error_free"):
+        percent = 100 * -math.log(1 - comparison.confidence) / max(comparison.n_units, 1)
+        yield Message("error-free-scores", {"scores": n, **size, "percent": percent,
+                                            "confidence": comparison.confidence})
+    if reason := closed_forms.get("no_scores"):
         yield Message("no-score-intervals", {"reason": reason})
-    if of.n_systems > 1 and (reason := closed.get("no_differences")):
+    if comparison.n_systems > 1 and (reason := closed_forms.get("no_differences")):
         yield Message("no-difference-intervals", {"reason": reason})
-    if n := closed.get("n_contrary"):
+    if n := closed_forms.get("n_contrary"):
         yield Message("interval-contradicts", {"pairs": n})
 
 
-def _in_words(methods: Sequence[str]) -> str:
-    return " or ".join(_WORDS[method] for method in methods)
-
-
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
-DECIMALS: int = NUMBERS["decimals"]  # of scores that people see, unless the task says otherwise
+DECIMALS: int = NUMBERS["decimals"]  # decimals of scores for people, unless the task declares others
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How one system stands in a comparison; what is not asked for of one of the past has its default.
+    """The place of one system in a comparison. Fields with a default can be absent for boards of the past.
 
     Attributes:
-        rank: 1, 2, 2, 4 by the score at full precision; None for baselines and late ones that have none.
-        rank_low, rank_high: The places that the significant differences leave open.
+        rank: 1, 2, 2, 4 by the score at full precision; None for baselines and late submissions without a rank.
+        rank_low, rank_high: The ranks that significant differences leave open.
         cluster: A new one begins where every system above beats every system below.
-        shown: The system's name for people, with team or version where a name alone leaves it open.
+        system, team: Their names.
+        display_name: The system's name for people, with team or version if the name alone is ambiguous.
         submission: `team/system@version`.
-        score: None where it is undefined.
-        runs, run_deviation: How many runs it has, and the standard deviation of the score between them.
+        score: None if it is undefined.
+        kind: Primary, contrastive or baseline.
+        ci_low, ci_high: The ends of the score's confidence interval.
+        runs, run_sd: The number of runs, and the standard deviation of their scores.
         wins, losses: Significant differences in its favour and against it.
-        late: Whether the submission came late.
-        letters: Two systems that share one are not told apart (compact letter display); empty where not ranked.
-        neighbour_low, neighbour_high: The places up to the nearest system that differs.
-        simultaneous_low, simultaneous_high: The places that are left open for all systems at once, where these were
-            drawn (`registry.significance.rank_sets`).
-        frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
-        first: In what share of them it is the best; `frequencies`: in what share it has each place.
-        remarks: Messages about the submission.
-        attributes: What is declared of the system; nothing where names are hidden, since it may tell who it is.
+        late: True if the submission came late.
+        letters: Compact letter display: systems that share a letter do not differ significantly. Empty without a rank.
+        neighbour_low, neighbour_high: The ranks up to the nearest systems that differ significantly.
+        simultaneous_low, simultaneous_high: The ranks that are left open for all systems simultaneously, if these were
+            resampled (`registry.significance.rank_sets`).
+        bootstrap_low, bootstrap_high: The ranks that most resamples give the system, if ranks were resampled.
+        share_best: The share of resamples in which it is the best.
+        frequencies: The share of resamples in which it has each rank.
+        messages: Messages about the submission.
+        attributes: What the submission declares about the system; empty if names are hidden.
     """
 
     rank: int | None
@@ -249,7 +251,7 @@ class Standing:
     rank_high: int | None
     cluster: int | None
     system: str
-    shown: str
+    display_name: str
     team: str
     submission: str
     score: float | None
@@ -257,7 +259,7 @@ class Standing:
     ci_low: float | None = None
     ci_high: float | None = None
     runs: int = 1
-    run_deviation: float | None = None
+    run_sd: float | None = None
     wins: int = 0
     losses: int = 0
     late: bool = False
@@ -266,16 +268,16 @@ class Standing:
     neighbour_high: int | None = None
     simultaneous_low: int | None = None
     simultaneous_high: int | None = None
-    frequent_low: int | None = None
-    frequent_high: int | None = None
-    first: float | None = None
+    bootstrap_low: int | None = None
+    bootstrap_high: int | None = None
+    share_best: float | None = None
     frequencies: tuple[float, ...] = ()
-    remarks: Messages = NO_MESSAGES
+    messages: Messages = NO_MESSAGES
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def version(self) -> str:
-        """Of the system, as submitted."""
+        """The version of the submission."""
         return self.submission.removeprefix(f"{self.team}/{self.system}@")
 
 
@@ -284,22 +286,23 @@ class Leaderboard:
     """One leaderboard.
 
     Attributes:
-        task, test_set, track, facet, metric: Where it is; the metric's alias.
-        metric_name: The metric with its options; `better`: the direction of its scores.
+        task, test_set, track, facet, metric: Its key; the metric by its alias.
+        metric_name: The metric with its options.
+        better: Whether `higher` or `lower` scores are better.
         comparison: The settings of its tests.
-        standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
+        standings: The systems, best first, undefined scores last. Unranked systems are placed by their score.
         decisions: Every pair that was tested.
-        alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
-            where they are too many.
+        groups: The largest groups of ranked systems without a significant difference, by places in the standings;
+            empty if there are too many groups.
         statements: What the comparison supports, as sentences, and what limits that, as messages.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
-        outdated: Why it is not of today.
-        rank_warnings: Warnings of its simultaneous ranks.
-        declared_title: What the task calls the metric before people, if it says so.
-        decimals: How many of scores and their differences people see; ranks and decisions rest on all.
-        about: What the task says of itself, on one line.
-        intervals: By what its intervals are made.
+        outdated: Why the board is out of date.
+        rank_warnings: Warnings about its simultaneous ranks.
+        declared_title: The metric's title for people, if the task declares one.
+        decimals: Decimals of scores and differences for people. Ranks and decisions use full precision.
+        about: What the task declares about itself, in one line.
+        intervals: The methods of its intervals.
         direction: Which pairs are tested one-sided, and why.
     """
 
@@ -313,7 +316,7 @@ class Leaderboard:
     comparison: Comparison
     standings: tuple[Standing, ...]
     decisions: Decisions
-    alike: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
     statements: tuple[str | Message, ...]
     signature: str
     ranks: Ranks = "range"
@@ -327,27 +330,27 @@ class Leaderboard:
 
     @property
     def key(self) -> LeaderboardKey:
-        """What tells it from all others."""
+        """The key, which is unique among leaderboards."""
         return LeaderboardKey(self.task, self.test_set, self.track, self.facet, self.metric)
 
     @property
-    def shared(self) -> dict[str, Any]:
-        """What its rows have in common."""
+    def shared_values(self) -> dict[str, Any]:
+        """Values that all of its rows have in common, by `SHARED_KEYS`."""
         return {key: getattr(self, key) for key in SHARED_KEYS}
 
     @property
     def title(self) -> str:
-        """Which one it is, and by what it ranks."""
-        return title(self.shared, self.declared_title)
+        """The title, with the metric."""
+        return make_board_title(self.shared_values, self.declared_title)
 
     @property
     def metric_title(self) -> str:
-        """What people call the metric."""
+        """The metric's title for people."""
         return self.declared_title or metric_title(self.metric_name)
 
     @property
     def metric_label(self) -> str:
-        """What stands above its scores."""
+        """The heading of the scores."""
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
@@ -357,112 +360,117 @@ class Leaderboard:
 
     @property
     def warnings(self) -> Messages:
-        """All messages about the board: of its comparison, its ranks and its submissions."""
-        return Messages((*(one for one in self.statements if isinstance(one, Message)), *self.outdated,
-                         *self.rank_warnings, *self._equal_as_shown, *self._of_submissions))
+        """All messages about the board: about its comparison, its ranks and its submissions."""
+        return Messages((*(statement for statement in self.statements if isinstance(statement, Message)),
+                         *self.outdated, *self.rank_warnings, *self._rounding_messages, *self._submission_messages))
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """The messages that are not about the comparison, as text: why it is outdated, of its ranks and submissions."""
-        of_ranks = tuple(f"Simultaneous ranks: {warning}." for warning in self.rank_warnings)
-        return (*(message.sentence for message in self.outdated), *of_ranks,
-                *(message.sentence for message in (*self._equal_as_shown, *self._of_submissions)))
+        """All messages as text, except messages about the comparison."""
+        rank_notes = (f"Simultaneous ranks: {warning}." for warning in self.rank_warnings)
+        return (*(message.sentence for message in self.outdated), *rank_notes,
+                *(message.sentence for message in (*self._rounding_messages, *self._submission_messages)))
 
     @property
-    def _of_submissions(self) -> tuple[Message, ...]:
-        """The messages about submissions, each once with the names that it is about."""
-        about: dict[Message, list[str]] = {}
-        for of in self.standings:
-            for message in of.remarks:
-                about.setdefault(message, []).append(of.shown)
-        whole = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
-        return tuple(message.with_parameters(submissions=names, **whole) for message, names in about.items())
+    def _submission_messages(self) -> tuple[Message, ...]:
+        """Messages about submissions, each once with the names of its systems."""
+        names: dict[Message, list[str]] = {}
+        for standing in self.standings:
+            for message in standing.messages:
+                names.setdefault(message, []).append(standing.display_name)
+        scope = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
+        return tuple(message.with_parameters(submissions=systems, **scope) for message, systems in names.items())
 
     @property
-    def _equal_as_shown(self) -> tuple[Message, ...]:
-        """A message if systems with different ranks have the same score as people see it."""
-        ranked = [of for of in self.standings if of.score is not None and of.rank is not None]
-        groups = [list(group) for _, group in groupby(ranked, lambda of: f"{of.score:.{self.decimals}f}")]
-        parted = [[of.shown for of in group] for group in groups if len({of.rank for of in group}) > 1]
-        if len(parted) == 1:
-            return (Message("equal-as-shown", {"systems": ", ".join(parted[0])}),)
-        return (Message("equal-as-shown", {"systems": counted(sum(map(len, parted)), "system")}),) if parted else ()
+    def _rounding_messages(self) -> tuple[Message, ...]:
+        """A message if the rounded scores of systems with different ranks are equal."""
+        ranked = [standing for standing in self.standings if standing.score is not None and standing.rank is not None]
+        groups = [list(group) for _, group in groupby(
+            ranked, lambda standing: f"{standing.score:.{self.decimals}f}")]
+        equal = [[standing.display_name for standing in group] for group in groups
+                 if len({standing.rank for standing in group}) > 1]
+        if not equal:
+            return ()
+        systems = ", ".join(equal[0]) if len(equal) == 1 else counted(sum(map(len, equal)), "system")
+        return (Message("equal-as-shown", {"systems": systems}),)
 
     @property
-    def teams(self) -> bool:
-        """Whether some system's team is not called as the system is, so that teams are worth a column."""
-        return any(of.team != of.system for of in self.standings)
+    def has_teams(self) -> bool:
+        """True if some team has another name than its system, so that a column of teams is useful."""
+        return any(standing.team != standing.system for standing in self.standings)
 
     @cached_property
-    def open_places(self) -> tuple[tuple[int, int] | None, ...]:
-        """The places that its convention of ranks leaves open for each system, first and last; None without a rank."""
+    def rank_ranges(self) -> tuple[tuple[int, int] | None, ...]:
+        """The first and last rank that the convention leaves open for each system; None without a rank."""
         if self.ranks == "cluster":
-            known = np.array([of.cluster for of in self.standings if of.cluster is not None], dtype=np.int64)
-            ends = np.cumsum(np.bincount(known, minlength=1))
-            return tuple(None if of.cluster is None else (int(ends[of.cluster - 1]) + 1, int(ends[of.cluster]))
-                         for of in self.standings)
+            clusters = [standing.cluster for standing in self.standings if standing.cluster is not None]
+            ends = np.cumsum(np.bincount(np.array(clusters, dtype=np.int64), minlength=1))
+            return tuple(None if standing.cluster is None else
+                         (int(ends[standing.cluster - 1]) + 1, int(ends[standing.cluster]))
+                         for standing in self.standings)
         low, high = _ENDS[self.ranks]
-        return tuple(None if getattr(of, low) is None else (getattr(of, low), getattr(of, high))
-                     for of in self.standings)
+        return tuple(None if getattr(standing, low) is None else (getattr(standing, low), getattr(standing, high))
+                     for standing in self.standings)
 
     @cached_property
     def clusters(self) -> tuple[int | None, ...]:
-        """The clusters that people see, which never part what the places leave open.
+        """The clusters that people see, which never contradict the rank ranges.
 
-        Ranks of decisions have the clusters of these; where ranks are drawn, a new one begins where no place above is
-        open to a system below, and none below to a system above.
+        Clusters of the significance tests are stored. For resampled ranks, a new cluster begins where no system below
+        can have a rank above, and no system above a rank below.
         """
-        stored = tuple(of.cluster for of in self.standings)
-        ranked = [n for n, places in enumerate(self.open_places) if places is not None]
+        stored = tuple(standing.cluster for standing in self.standings)
+        ranked = [n for n, places in enumerate(self.rank_ranges) if places is not None]
         if self.ranks not in ("simultaneous", "bootstrap") or not ranked:
             return stored
-        low, high = (np.array([self.open_places[n] or (0, 0) for n in ranked])[:, end] for end in (0, 1))
+        low, high = (np.array([self.rank_ranges[n] or (0, 0) for n in ranked])[:, end] for end in (0, 1))
         begins = np.maximum.accumulate(high)[:-1] < np.minimum.accumulate(low[::-1])[::-1][1:]
-        found: dict[int, int] = dict(zip(ranked, np.cumsum([1, *begins]).tolist(), strict=True))
-        return tuple(found.get(n) for n in range(len(stored)))
+        clusters: dict[int, int] = dict(zip(ranked, np.cumsum([1, *begins]).tolist(), strict=True))
+        return tuple(clusters.get(n) for n in range(len(stored)))
 
     @cached_property
-    def beaten(self) -> tuple[tuple[int, ...], ...]:
-        """Whom the system at each place of the standings beats significantly, by their places."""
+    def beaten_places(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the systems that the system at each place beats significantly."""
         wins = np.zeros((len(self.standings),) * 2, dtype=bool)
-        won = self.decisions.chosen(self.decisions.significant)
-        wins[won.a, won.b] = True
+        significant = self.decisions.select(self.decisions.significant)
+        wins[significant.a, significant.b] = True
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in wins)
 
 
-_ENDS: dict[Ranks, tuple[str, str]] = {  # the fields of a standing that have the places, but for clusters
+# The fields of a standing with the ends of its rank range, by convention. Ranges of clusters are counted.
+_ENDS: dict[Ranks, tuple[str, str]] = {
     "range": ("rank_low", "rank_high"), "neighbour": ("neighbour_low", "neighbour_high"),
-    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("frequent_low", "frequent_high")}
+    "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("bootstrap_low", "bootstrap_high")}
 SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
 
 
-def title(board: Mapping[str, Any], declared: str | None = None) -> str:
-    """Which board it is, and by what it ranks, from its `SHARED_KEYS` and the metric's title if the task has one.
+def make_board_title(board: Mapping[str, Any], declared_title: str | None = None) -> str:
+    """Return the title of a board from its `SHARED_KEYS` and the metric's declared title.
 
-    Beside the title of a metric that has no other than its usual one stands its id, where that says something else.
+    A metric without a declared title is named by its alias and its usual title, unless these say the same.
     """
     track = f"track {board['track']}" if board["track"] else None
-    name, metric = board["metric"], declared or metric_title(board["metric_name"])
-    alone = declared or says_no_more(name, board["metric_name"], metric)
+    alias, metric = board["metric"], declared_title or metric_title(board["metric_name"])
+    is_alone = declared_title or says_no_more(alias, board["metric_name"], metric)
     return ", ".join(filter(None, (f"{board['task']}/{board['test_set']}", track, board["facet"]))) + (
-        f": {metric}" if alone else f": {name} = {metric}")
+        f": {metric}" if is_alone else f": {alias} = {metric}")
 
 
-def metric_form(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
-    """How people see a metric of a task, by the names of `Leaderboard`: as its stored manifest says, else as usual."""
-    declared = next((of for of in stored_manifest(manifest).metric if of.id == metric), None)
+def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
+    """Return `declared_title` and `decimals` of a metric, from the stored manifest or else the defaults."""
+    declared = next((section for section in stored_manifest(manifest).metric if section.id == metric), None)
     title, decimals = (None, None) if declared is None else (declared.title, declared.decimals)
     return {"declared_title": title, "decimals": metric_decimals(metric_name) if decimals is None else decimals}
 
 
-def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
-    """The systems' names for people, with the team where several have one, and with every version but the first."""
+def make_display_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
+    """Return the systems' names for people, with the team if several teams use the name, and with versions after 1."""
     sides = (side,) if not side else ("_a", "_b")
-    names = Counter(name for name, _ in {(row[f"system{s}"], row[f"submission{s}"].rpartition("@")[0])
-                                         for row in rows for s in sides})
-
-    def shown(system: str, submission: str) -> str:
-        full, at, version = submission.rpartition("@")
-        return (system if names[system] == 1 else full) + ("" if version == "1" else at + version)
-
-    return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]
+    counts = Counter(name for name, _ in {(row[f"system{suffix}"], row[f"submission{suffix}"].rpartition("@")[0])
+                                          for row in rows for suffix in sides})
+    names = []
+    for row in rows:
+        system = row[f"system{side}"]
+        full_name, separator, version = row[f"submission{side}"].rpartition("@")
+        names.append((system if counts[system] == 1 else full_name) + ("" if version == "1" else separator + version))
+    return names

@@ -1,66 +1,59 @@
-"""What a comparison will do, in plain sentences."""
+"""Sentences about a planned comparison: its size, its cost, and the differences that it cannot find."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from registry.errors import counted, listed
-from registry.evaluation.comparing.plan import Plan, PlannedBoard
+from registry.evaluation.comparing.plan import Plan
 from registry.messages import Message
 from registry.significance.base import Method
 from registry.significance.multiple import explain_too_few_units
 
-_SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
-                            "asymptotic": "by a formula", "bound": "by a bound", "monte-carlo": "drawn"}
+_METHODS: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
+                               "asymptotic": "by a formula", "bound": "by a bound", "monte-carlo": "simulated"}
 
 
-def planned_sentences(plan: Plan, *, in_full: bool) -> Iterator[str]:
-    """Say what a comparison will do, where all is to be told, and what it cannot do."""
+def describe_plan(plan: Plan, *, in_full: bool) -> Iterator[str]:
+    """Yield a sentence about the planned comparison (if `in_full`) and its warnings."""
     if in_full and plan.pairs:
-        yield _sentence(plan)
-    for warning in _warnings(plan):
+        boards = [board for board in plan.boards if board.new]
+        sizes = [board.systems for board in boards]
+        systems = counted(sizes[0], "system") if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)} systems"
+        yield (f"plan: {counted(len(boards), 'board')} of {systems}, {plan.pairs:,} "
+               f"{'pair' if plan.pairs == 1 else 'pairs'}: {_describe_methods(plan)}; "
+               f"about {plan.n_bytes / 2**30:.1f} GiB")
+    for warning in _list_warnings(plan):
         yield f"warning: {warning}"
 
 
-def _sentence(plan: Plan) -> str:
-    """Say what a comparison will do, and how much memory it takes."""
-    boards = [board for board in plan.boards if board.new]
-    systems = [board.systems for board in boards]
-    of = counted(systems[0], "system") if len(set(systems)) == 1 else f"{min(systems)} to {max(systems)} systems"
-    return (f"plan: {counted(len(boards), 'board')} of {of}, {plan.pairs:,} {'pair' if plan.pairs == 1 else 'pairs'}: "
-            f"{_how(plan)}; about {plan.n_bytes / 2**30:.1f} GiB")
-
-
-def _warnings(plan: Plan) -> Iterator[str]:
-    """Say what a comparison cannot do: tell any drawn pair apart, or keep within the memory that it may take."""
+def _list_warnings(plan: Plan) -> Iterator[str]:
     if plan.pairs and plan.n_bytes > plan.memory:
         yield (f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
                f"{plan.memory / 2**30:.1f} GiB that --memory allows")
-    alike: dict[Message, list[str]] = {}
-    for board, needed in plan.of_few_units():
-        few = explain_too_few_units(board.units, needed, board.settings.unit or "item", two_sided=board.is_two_sided)
-        alike.setdefault(few, []).append(board.key.name)
-    for of in plan.hopeless():
-        few = Message("too-few-resamples", {"simulated": of.drawn, "differences": of.pairs,
-                                            "resamples": of.board.most_draws, "needed": of.needed})
-        alike.setdefault(few, []).append(of.board.key.name)
-    for message, names in alike.items():
+    boards: dict[Message, list[str]] = {}
+    for board, required in plan.of_few_units():
+        message = explain_too_few_units(board.units, required, board.settings.unit or "item",
+                                        two_sided=board.is_two_sided)
+        boards.setdefault(message, []).append(board.key.name)
+    for family in plan.hopeless():
+        message = Message("too-few-resamples", {"simulated": family.drawn, "differences": family.pairs,
+                                                "resamples": family.board.most_draws, "needed": family.needed})
+        boards.setdefault(message, []).append(family.board.key.name)
+    for message, names in boards.items():
         yield f"{listed(names, 1)}: {message}"
 
 
-def _how(plan: Plan) -> str:
-    """How many pairs come about how, and why some are drawn that are not elsewhere."""
-    numbers = {said: n for method, said in _SAID.items() if (n := plan.of_method(method))}
-    if "drawn" in numbers:
-        why = f" as {' and '.join(plan.reasons)}" if plan.reasons else ""
-        numbers[f"drawn {_times([board for board in plan.boards if board.drawn])}{why}"] = numbers.pop("drawn")
-    if len(numbers) == 1:
-        return f"all {next(iter(numbers))}"
-    return "about " + ", ".join(f"{n:,} {said}" for said, n in numbers.items())
-
-
-def _times(boards: Sequence[PlannedBoard]) -> str:
-    """How often pairs are drawn, and how often those whose decision that leaves open."""
-    first, most = {board.settings.draws for board in boards}, max(board.most_draws for board in boards)
-    more = f" (undecided pairs up to {most:,})" if most > min(first) else ""
-    return f"{' to '.join(f'{n:,}' for n in sorted({min(first), max(first)}))} times{more}"
+def _describe_methods(plan: Plan) -> str:
+    """Return how many p-values are computed by which method, and why some are simulated."""
+    counts = {phrase: n for method, phrase in _METHODS.items() if (n := plan.of_method(method))}
+    if (n_simulated := counts.pop("simulated", 0)):
+        boards = [board for board in plan.boards if board.drawn]
+        first, most = {board.settings.draws for board in boards}, max(board.most_draws for board in boards)
+        resamples = " to ".join(f"{n:,}" for n in sorted({min(first), max(first)}))
+        undecided = f" (undecided pairs up to {most:,})" if most > min(first) else ""
+        reasons = f" because {' and '.join(plan.reasons)}" if plan.reasons else ""
+        counts[f"simulated with {resamples} resamples{undecided}{reasons}"] = n_simulated
+    if len(counts) == 1:
+        return f"all {next(iter(counts))}"
+    return "about " + ", ".join(f"{n:,} {phrase}" for phrase, n in counts.items())

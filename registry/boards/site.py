@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from registry.boards.details import NewBest, histories, phases
-from registry.boards.leaderboard import metric_form, shown_names
+from registry.boards.leaderboard import get_metric_display, make_display_names
 from registry.boards.snapshot import TaskBoards
 from registry.errors import HiddenError, InputError, counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
@@ -163,7 +163,7 @@ def _systems(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Ch
     found = [dict(of._mapping) for of in connection.execute(_SUBMITTED) if of.task_id in rows]
     for task_id, of_task in groupby(found, key=lambda of: of["task_id"]):
         submitted: list[dict[str, Any]] = list(of_task)
-        for of, name in zip(submitted, shown_names(submitted), strict=True):
+        for of, name in zip(submitted, make_display_names(submitted), strict=True):
             of["shown"] = name
         for _, of_run in groupby(submitted, key=lambda of: of["run_id"]):
             together = list(of_run)
@@ -187,7 +187,7 @@ def _bests(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Chan
     digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if moved else {}
     for row in (rows[task_id] for task_id in sorted(moved)):
         primary = catalog.primary_metric(connection, row.task_id)
-        form = metric_form(row.manifest, primary.alias, primary.name)
+        form = get_metric_display(row.manifest, primary.alias, primary.name)
         title = form["declared_title"] or metric_title(primary.name)
         for of in histories(connection, row, phases(connection, row.slug)):
             if of.key.metric != primary.alias:
@@ -281,7 +281,7 @@ def first_board(of: TaskBoards) -> FirstBoard:
     return FirstBoard(of.task, of.about.anonymous, tuple(
         Placed(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
                _above(standing.rank, ranks), standing.wins, standing.losses)
-        for standing, places in zip(board.standings, board.open_places, strict=True) if standing.rank is not None))
+        for standing, places in zip(board.standings, board.rank_ranges, strict=True) if standing.rank is not None))
 
 
 def _above(rank: int, ranks: Sequence[int]) -> float | None:

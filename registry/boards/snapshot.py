@@ -1,4 +1,4 @@
-"""What a command shows of leaderboards, read at one moment."""
+"""Leaderboards of one or more tasks, loaded in one transaction, with warnings and details for pages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
-from registry.boards.details import NO_DETAILS, Details, details
+from registry.boards.details import NO_DETAILS, Details, load_details
 from registry.boards.leaderboard import Leaderboard, Ranks
-from registry.boards.load import ALL_PAIRS, StoredTask, declared_leaderboards, stored_boards
-from registry.boards.stale import Outdated, stale
+from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_stored_boards
+from registry.boards.stale import Outdated, find_outdated
 from registry.errors import MismatchError
 from registry.identity import salt_digest
 from registry.manifest import stored_manifest
@@ -27,27 +27,26 @@ if TYPE_CHECKING:
     from registry.studies.run import PlannedStudy
     from registry.studies.suites import MacroBoard
 
-_COMPUTING = ("python", "numpy", "scipy")
+_PACKAGES = ("python", "numpy", "scipy")
 _ORIGINS = text("""
     SELECT comparison_id, comparison.created_at, test_set.name AS test_set, gold.digest AS gold, task.salt,
         run.code_version, run.environment
     FROM comparison JOIN test_set USING (test_set_id) JOIN task USING (task_id)
     JOIN run ON run.run_id = comparison.run_id
     JOIN gold_revision AS gold ON gold.gold_revision_id = comparison.gold_revision_id
-    WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
-
+    WHERE comparison_id IN :ids""").bindparams(bindparam("ids", expanding=True))
 
 
 @dataclass(frozen=True)
 class TaskAbout:
-    """What a page says of a task beside its leaderboards.
+    """Facts about a task for its page.
 
     Attributes:
-        declared: What the task says of itself.
+        declared: The task's declaration.
         compared: The day of its newest comparison, in UTC.
-        computed_by: The program that made that one, and the packages it used, with their versions.
+        computed_by: The versions of this program and of packages in the newest comparison.
         gold: The digest of the gold of each test set that has a leaderboard.
-        anonymous: Whether systems have pseudonyms, which are of this task alone.
+        anonymous: True if systems have pseudonyms, which are different in every task.
     """
 
     declared: Task
@@ -62,14 +61,14 @@ class TaskBoards:
     """The leaderboards of one task.
 
     Attributes:
-        task, title, version: Of the task, by its id.
+        task, title, version: The task's id, title and version.
         primary: The alias of its primary metric.
         boards: Its leaderboards, in the order of the manifest.
-        about: What else is known of the task.
-        averages: Of scores over test sets, where they are asked for (`Snapshot.with_averages`).
-        items: The items to look at, the worst first; None where they are not asked for.
-        past: When they stood like this; empty: they stand like this now.
-        details: What is said of single systems, pairs and former bests, where it is asked for (`detailed`).
+        about: Facts about the task.
+        averages: Macro-averages over test sets, if requested (`Snapshot.with_averages`).
+        items: The most interesting items, the worst first; None if they were not requested.
+        past: The moment of the past that the boards show; empty for the present.
+        details: Details of systems, pairs and former best systems, if requested (`add_details`).
     """
 
     task: str
@@ -85,18 +84,18 @@ class TaskBoards:
 
     @property
     def primary_first(self) -> list[Leaderboard]:
-        """The leaderboards, those by the primary metric first."""
+        """The leaderboards, with those by the primary metric first."""
         return sorted(self.boards, key=lambda board: board.metric != self.primary)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The leaderboards of the tasks that are meant.
+    """The leaderboards of the requested tasks.
 
     Attributes:
         tasks: The tasks, with their leaderboards.
-        warnings: Which of them are out of date or have ranks that are in doubt, and which are hidden.
-        asked: Their averages over test sets, looked up, where they are asked for.
+        warnings: Warnings about outdated boards, uncertain ranks and hidden tasks.
+        asked: The requested macro-averages over test sets, if any.
     """
 
     tasks: tuple[TaskBoards, ...]
@@ -106,107 +105,108 @@ class Snapshot:
     @property
     def boards(self) -> list[Leaderboard]:
         """All leaderboards."""
-        return [board for of in self.tasks for board in of.boards]
+        return [board for task in self.tasks for board in task.boards]
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
-        """The same with averages of scores over test sets, each at its task."""
+        """Return a copy with macro-averages over test sets, each at its task."""
         return replace(self, tasks=tuple(
-            replace(of, averages=[average for average in averages if average.task == of.task]) for of in self.tasks))
+            replace(task, averages=[average for average in averages if average.task == task.task])
+            for task in self.tasks))
 
     def past(self, moment: Moment) -> Snapshot:
-        """The same, marked as of the past."""
-        said = moment.said
+        """Return a copy that is marked as a state of the past."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
-            replace(of, past=said, boards=[replace(board, statements=(said, *board.statements)) for board in of.boards])
-            for of in self.tasks))
+            replace(task, past=moment.heading, boards=[
+                replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
+            for task in self.tasks))
 
 
-def snapshot(connection: Connection, task: str | Sequence[str] | None = None, metric: str | None = None,
-             ranks: Ranks | None = None, *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
-    """Read the leaderboards that a command shows, and the items to look at.
+def load_snapshot(connection: Connection, task: str | Sequence[str] | None = None, metric: str | None = None,
+                  ranks: Ranks | None = None, *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
+    """Load leaderboards and the most interesting items.
 
     Args:
         connection: One transaction.
-        task: A task's id, or those of several; None: all tasks.
+        task: The id of a task or of several; None: all tasks.
         metric: The alias of a metric; None: all metrics.
-        ranks: The convention of the ranks that people see; None: as each task declares.
-        items: How many items of each test set are to be looked at.
-        pairs: What is read of pairs beside the decisions (`registry.boards.load.stored_boards`).
+        ranks: The convention of the ranks that people see; None: each task's.
+        items: The number of items per test set.
+        pairs: Columns of pairs (`registry.boards.load.load_stored_boards`).
 
     Raises:
-        UnknownNameError: There is no such task or metric.
-        InputError: There is no task at all.
+        UnknownNameError: The task or the metric is unknown.
+        InputError: The registry has no task.
     """
-    one = task if task is None or isinstance(task, str) else task[0] if len(task) == 1 else None
-    rows = catalog.tasks(connection, one) if one or task is None else _named(connection, task)
-    slugs = {row.slug for row in rows}
-    found, doubts, hidden = [], list[str](), find_left_out(connection)
+    single = task if task is None or isinstance(task, str) else task[0] if len(task) == 1 else None
+    rows = catalog.tasks(connection, single) if single or task is None else _get_tasks(connection, task)
+    slugs = [row.slug for row in rows]
+    hidden = find_left_out(connection)
     catalog.check_metric(connection, rows, metric)
-    stored = stored_boards(connection, [row.slug for row in rows], metric, pairs)
-    origins, primary = _origins(connection, stored), catalog.primary_aliases(connection)
-    outdated = [of for of in stale(connection, one) if task is None or of.task in slugs]
+    stored = load_stored_boards(connection, slugs, metric, pairs)
+    origins, primary = _load_origins(connection, stored), catalog.primary_aliases(connection)
+    outdated = [found for found in find_outdated(connection, single) if task is None or found.task in slugs]
+    tasks, warnings = [], list[str]()
     for row in rows:
-        boards = [_with_outdated(board, outdated) for board in declared_leaderboards(
+        boards = [_add_outdated(board, outdated) for board in load_leaderboards(
             connection, row, metric, ranks, stored=stored[row.slug])]
-        doubts += [f"{board.key.name}: simultaneous ranks: {warning}"
-                   for board in boards for warning in board.rank_warnings]
+        warnings += [f"{board.key.name}: simultaneous ranks: {warning}"
+                     for board in boards for warning in board.rank_warnings]
         views = None
         if items and boards:
-            from registry.boards.items import most_disagreed  # late: it reads golds again, and boards do not
+            from registry.boards.items import load_disputed_items  # late, because it parses golds, which boards do not
 
             try:
-                views = most_disagreed(connection, row, items)
+                views = load_disputed_items(connection, row, items)
             except MismatchError as error:
-                doubts.append(f"{row.slug}: items are left out: {error}")
-        about = _about(row, [origins[board.comparison.comparison_id] for board in boards],
-                       anonymous=row.slug in hidden.anonymous)
-        found.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))
+                warnings.append(f"{row.slug}: items are left out: {error}")
+        about = _make_about(row, [origins[board.comparison.comparison_id] for board in boards],
+                            anonymous=row.slug in hidden.anonymous)
+        tasks.append(TaskBoards(row.slug, row.title, row.version, primary[row.task_id], boards, about, items=views))
     left_out = hidden.sentences if task is None else ()
-    return Snapshot(tuple(found), (*map(str, outdated), *doubts, *left_out))
+    return Snapshot(tuple(tasks), (*map(str, outdated), *warnings, *left_out))
 
 
-def _named(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
-    """The tasks of these ids; see `catalog.tasks`."""
+def _get_tasks(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
+    """Return the tasks with some ids; the errors are those of `catalog.tasks`."""
     known = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
     return [known[task] if task in known else catalog.tasks(connection, task)[0] for task in tasks]
 
 
-def detailed(connection: Connection, found: Snapshot, items: int, moment: Moment | None = None) -> Snapshot:
-    """A snapshot with the details of its tasks.
+def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: Moment | None = None) -> Snapshot:
+    """Return a snapshot with the details of its tasks.
 
     Args:
-        connection: The transaction in which it was read.
-        found: What was read.
-        items: How many items of each test set are shown.
-        moment: As of when the connection reads; None: as of now.
+        connection: The transaction in which the snapshot was loaded.
+        snapshot: The snapshot.
+        items: The number of items per test set that are shown.
+        moment: The moment of the past that the connection shows; None: the present.
     """
     until = None if moment is None else moment.entry
-    return replace(found, tasks=tuple(
-        replace(of, details=details(connection, row, of.boards, items, until))
-        for of, row in zip(found.tasks, _named(connection, [of.task for of in found.tasks]), strict=True)))
+    rows = _get_tasks(connection, [task.task for task in snapshot.tasks])
+    return replace(snapshot, tasks=tuple(
+        replace(task, details=load_details(connection, row, task.boards, items, until))
+        for task, row in zip(snapshot.tasks, rows, strict=True)))
 
 
-def _origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[int, Row[Any]]:
-    """Where leaderboards come from, by the numbers of their comparisons."""
-    numbers = [board.settings.comparison_id for of in stored.values() for board in of.boards]
-    rows = connection.execute(_ORIGINS, {"numbers": numbers}).all() if numbers else []
+def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[int, Row[Any]]:
+    """Load gold and program of each leaderboard, by the id of its comparison."""
+    ids = [board.settings.comparison_id for task in stored.values() for board in task.boards]
+    rows = connection.execute(_ORIGINS, {"ids": ids}).all() if ids else []
     return {row.comparison_id: row for row in rows}
 
 
-def _about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> TaskAbout:
-    """What is known of a task, and where its leaderboards come from."""
+def _make_about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> TaskAbout:
     declared = stored_manifest(row.manifest).task
     if not origins:
         return TaskAbout(declared, anonymous=anonymous)
-    last = max(origins, key=lambda of: of.comparison_id)
-    there = json.loads(last.environment)
-    packages = {name: there[name] for name in _COMPUTING if name in there}
-    return TaskAbout(declared, f"{last.created_at:%Y-%m-%d}", {"evalregistry": last.code_version, **packages},
-                     {of.test_set: salt_digest(of.gold, of.salt) for of in sorted(
-                         origins, key=lambda of: of.comparison_id)}, anonymous)
+    origins = sorted(origins, key=lambda origin: origin.comparison_id)
+    newest = origins[-1]
+    environment = json.loads(newest.environment)
+    packages = {name: environment[name] for name in _PACKAGES if name in environment}
+    return TaskAbout(declared, f"{newest.created_at:%Y-%m-%d}", {"evalregistry": newest.code_version, **packages},
+                     {origin.test_set: salt_digest(origin.gold, origin.salt) for origin in origins}, anonymous)
 
 
-def _with_outdated(board: Leaderboard, outdated: Sequence[Outdated]) -> Leaderboard:
-    """Return the leaderboard with the messages about its test set."""
+def _add_outdated(board: Leaderboard, outdated: Sequence[Outdated]) -> Leaderboard:
     return replace(board, outdated=tuple(
-        of.message for of in outdated if (of.task, of.test_set) == (board.task, board.test_set)))
+        found.message for found in outdated if (found.task, found.test_set) == (board.task, board.test_set)))

@@ -1,4 +1,4 @@
-"""Which leaderboards are out of date, and what brings them up to date."""
+"""Leaderboards that are out of date."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, RowMapping, text
 
-from registry.boards.statements import unfinished
+from registry.boards.statements import find_changed_families
 from registry.errors import InputError
 from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.messages import Message
@@ -20,7 +20,7 @@ from registry.values import parse
 
 _CHANGED = text("""
     SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
-    FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
+    FROM (  -- without purged teams, whose scores are deleted
         SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late, c.request
         FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
         WHERE standing.scoring_id IS NOT NULL
@@ -47,7 +47,7 @@ _SCORED_BY = text("""
 
 
 class Outdated(NamedTuple):
-    """A test set whose boards are not of today; `str` is a line for the terminal."""
+    """A test set with outdated boards; `str` is a line for the terminal."""
 
     task: str
     test_set: str
@@ -58,27 +58,29 @@ class Outdated(NamedTuple):
         return f"{self.task}/{self.test_set}: {self.message}"
 
 
-def stale(connection: Connection, task: str | None = None) -> list[Outdated]:
-    """List boards that are not of today: their submissions have changed, or other code scored them."""
-    found = connection.execute(_CHANGED, {"task": task}).all()
-    purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
-    blind = find_left_out(connection).blind  # whose boards are hidden, and not out of date
-    found, purged = ([row for row in rows if row.task not in blind] for rows in (found, purged))
-    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
+def find_outdated(connection: Connection, task: str | None = None) -> list[Outdated]:
+    """Return outdated boards: their submissions have changed, or other code computed their scores."""
+    changed_rows = connection.execute(_CHANGED, {"task": task}).all()
+    purged_rows = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
+    blind = find_left_out(connection).blind  # boards of blind tasks are hidden, so they cannot be outdated
+    changed = dict.fromkeys((row.task, row.test_set) for row in changed_rows if row.task not in blind)
+    changed_families = set[tuple[str, str]]()
     if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
-        apart = set(unfinished(connection, task, changed)) - changed
-    return [*_of_other_code(connection, task),
-            *(Outdated(row.task, row.test_set, Message("board-outdated")) for row in found),
-            *(Outdated(*place, Message("family-outdated")) for place in sorted(apart) if place[0] not in blind),
-            *(Outdated(row.task, row.test_set, Message("team-purged", {"teams": list(row.teams)})) for row in purged)]
+        changed_families = set(find_changed_families(connection, task, changed.keys())) - changed.keys()
+    return [*_find_other_code(connection, task),
+            *(Outdated(*place, Message("board-outdated")) for place in changed),
+            *(Outdated(*place, Message("family-outdated"))
+              for place in sorted(changed_families) if place[0] not in blind),
+            *(Outdated(row.task, row.test_set, Message("team-purged", {"teams": list(row.teams)}))
+              for row in purged_rows if row.task not in blind)]
 
 
-def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
-    """List boards with scores that other code than this program's computed, or that were computed again since."""
+def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
+    """Yield boards whose scores were computed by other code than this program, or computed again since."""
     rescored, runs = rescorings(connection), recorded(connection)
-    if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+    if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
-        return  # sooner than the views are planned
+        return  # the usual case; planning the query below takes long
     boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}
     for row in connection.execute(text("""
             SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
@@ -89,27 +91,27 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[Outdate
             WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
         key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
         boards.setdefault(key, []).append(row)
-    said: list[Outdated] = []
+    outdated: list[Outdated] = []
     for (slug, test_set, alias, name, compared_by), rows in boards.items():
-        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
-            outdated = Outdated(slug, test_set, Message("other-code", {"metric": alias, "difference": why}))
+        if differences := _describe_differences(runs, {row["run_id"] for row in rows}, name):
+            message = Message("other-code", {"metric": alias, "difference": "; ".join(sorted(differences))})
         elif has_rescored_since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
-            outdated = Outdated(slug, test_set, Message("scores-changed", {"metric": alias}))
+            message = Message("scores-changed", {"metric": alias})
         else:
             continue
-        if outdated not in said:
-            said.append(outdated)
-    yield from said
+        if (board := Outdated(slug, test_set, message)) not in outdated:
+            outdated.append(board)
+    yield from outdated
 
 
-def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
-    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
-    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
-    return {difference(by, _now(name)) for by in before} - {""}
+def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], metric: str) -> set[str]:
+    """Return how the code that computed scores in some runs differs from this program's code for the metric."""
+    scorers = [run_scorer for run_id in run_ids if (run_scorer := runs.get(run_id, {}).get(metric))]
+    return {difference(before, _get_scorer(metric)) for before in scorers} - {""}
 
 
-def _now(name: str) -> Scorer:
-    """What computes a metric in this program; of a package that is not there just that."""
+def _get_scorer(name: str) -> Scorer:
+    """Return the code of a metric in this program; only its package if the package is not installed."""
     try:
         return scorer(parse("metric", METRICS, name))
     except InputError:

@@ -1,4 +1,4 @@
-"""Statements about a comparison: sentences about what it supports, and messages about what limits that."""
+"""Statements about a comparison: sentences about its results, and messages about their limits."""
 
 from __future__ import annotations
 
@@ -28,188 +28,187 @@ from registry.significance.multiple import (
 )
 from registry.values import parse
 
-_NAMED = 5  # baselines in a sentence
-_OTHERS = " All other pairs are tested two-sided."
+_MOST_BASELINES = 5  # in a sentence
+_MOST_BOARDS = 4
+_MOST_GROUPS, _MOST_PLACES = 4, 12
+_OTHER_PAIRS = " All other pairs are tested two-sided."
+_RANK_SENTENCES: dict[Ranks, str] = {
+    "neighbour": "Ranges of neighbours end at the nearest systems that differ significantly, whether or not systems "
+                 "further away do.",
+    "simultaneous": "Simultaneous ranks and their clusters use their own test, of all differences together. It can "
+                    "leave open what the p-value of a pair decides, and decide what that p-value leaves open.",
+    "bootstrap": "Resampled ranks and their clusters show the most frequent results of resamples. They are no test, "
+                 "and can separate systems that are not significantly different.",
+}
 
 
-def takes_observed(of: Comparison) -> bool:
-    """Return whether the tests take their direction from the data."""
-    return of.alternative == OBSERVED
+def has_observed_direction(comparison: Comparison) -> bool:
+    """Return True if the tests take their direction from the data."""
+    return comparison.alternative == OBSERVED
 
 
-def describe_direction(of: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
+def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
-    """Say which pairs are tested one-sided and why; empty if all are tested two-sided.
+    """Return which pairs are tested one-sided and why; empty if all are tested two-sided.
 
     Args:
-        of: The comparison.
-        request: What was asked of it, as JSON.
+        comparison: The comparison.
+        request: Its recorded request as JSON.
         rows: The systems, with `team`, `system` and `kind`.
-        names: What people call the systems.
+        names: The systems' names for people.
     """
-    if takes_observed(of):
-        return (f"Each test takes its direction from the data, so its error rate is up to twice {of.alpha:g} "
+    if has_observed_direction(comparison):
+        return (f"Each test takes its direction from the data, so its error rate is up to twice {comparison.alpha:g} "
                 "(8.7 % measured at 5 %).")
-    if of.alternative == "two-sided":
+    if comparison.alternative == "two-sided":
         return ""
     candidate = json.loads(request)["significance"].get("candidate")
     if candidate is not None:
         name = next(name for row, name in zip(rows, names, strict=True)
                     if candidate in (row["system"], f"{row['team']}/{row['system']}"))
         return (f"Pairs with the candidate {name!r} are tested one-sided: is it better than the other system?"
-                + (_OTHERS if len(rows) > 2 else ""))
+                + (_OTHER_PAIRS if len(rows) > 2 else ""))
     baselines = [repr(name) for row, name in zip(rows, names, strict=True) if row["kind"] == "baseline"]
-    which = f"the baseline {baselines[0]}" if len(baselines) == 1 else f"a baseline ({listed(baselines, _NAMED)})"
-    is_all = len(baselines) * (len(rows) - len(baselines)) == math.comb(len(rows), 2)
-    return f"Pairs with {which} are tested one-sided: is the other system better?" + ("" if is_all else _OTHERS)
-
-
-_NAMED_BOARDS = 4  # boards in a sentence
+    baseline = f"the baseline {baselines[0]}" if len(baselines) == 1 else (
+        f"a baseline ({listed(baselines, _MOST_BASELINES)})")
+    are_all = len(baselines) * (len(rows) - len(baselines)) == math.comb(len(rows), 2)
+    return (f"Pairs with {baseline} are tested one-sided: is the other system better?"
+            f"{'' if are_all else _OTHER_PAIRS}")
 
 
 @dataclass(frozen=True)
 class StoredFamily:
-    """The family of a board, among the boards of its task.
+    """The family of a board, among all boards of its task.
 
     Attributes:
-        boards: The names of its boards without the task's; none where the board is a family of its own.
+        boards: The names of the family's boards without the task; empty if the board is a family by itself.
         absent: Names that the family declares, and that no board has.
-        alone: How many boards of the task are families of their own.
-        of_task: How many boards the task has.
+        n_single: The number of boards of the task that are families by themselves.
+        n_boards: The number of boards of the task.
     """
 
     boards: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
-    alone: int = 1
-    of_task: int = 1
+    n_single: int = 1
+    n_boards: int = 1
 
-    def share(self, board: str, pairs: int, family_size: int) -> float:
-        """What all boards of the same systems and items as this one have of the family's pairs.
+    def compute_share(self, board: str, pairs: int, family_size: int) -> float:
+        """Return the share of the family's pairs that are on boards of the same systems and items.
 
-        >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).share("dev, f1", 3, 15)
+        >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).compute_share("dev, f1", 3, 15)
         0.4
 
         Args:
-            board: Its name without the task's.
-            pairs: How many it has.
-            family_size: How many all boards of the family have.
+            board: The name of a board without its task.
+            pairs: The number of its pairs.
+            family_size: The number of pairs of all boards of the family.
         """
-        alike = sum(_items(name) == _items(board) for name in self.boards)
-        return alike * pairs / family_size if alike else 1.0
+        same_items = sum(name.rpartition(", ")[0] == board.rpartition(", ")[0] for name in self.boards)
+        return same_items * pairs / family_size if same_items else 1.0
 
 
-def _items(board: str) -> str:
-    """What stands before the metric in a board's name."""
-    return board.rpartition(", ")[0]
+def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
+    """Return the families of all boards of a task from their recorded requests, by the id of the comparison."""
+    families = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
+    n_single = sum(not family.get("boards") for family in families.values())
+    return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), n_single,
+                                 len(families))
+            for number, family in families.items()}
 
 
-def families_of(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """The families of all boards of a task, from what was asked of each, by the number of the comparison."""
-    found = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
-    alone = sum(not family.get("boards") for family in found.values())
-    return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), alone, len(found))
-            for number, family in found.items()}
-
-
-def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs: int) -> tuple[str | Message, ...]:
-    """Say over what the error rate of a board holds; nothing where the task has no other board.
+def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
+    """Return for which pairs the error rate of a board holds; nothing if the task has no other board.
 
     Args:
-        family: The board's.
-        correction: Its name.
+        family: The board's family.
+        correction: The name of the correction.
         alpha: The error rate.
-        pairs: How many the family has.
+        n_pairs: The number of pairs of the family.
 
-    >>> family_sentences(StoredFamily(("dev, f1", "dev, acc"), alone=1, of_task=3), "holm", 0.05, 6)[0]
-    'The family-wise error of 0.05 holds over the 6 pairs of 2 boards (dev, f1; dev, acc); 1 board has one of its own.'
+    >>> describe_family(StoredFamily(("dev, f1", "dev, acc"), n_single=1, n_boards=3), "holm", 0.05, 6)[0]
+    'The family-wise error of 0.05 holds over the 6 pairs of 2 boards (dev, f1; dev, acc); 1 board has its own.'
     """
     rate = CORRECTIONS[correction].controls
-    if rate == "nothing" or (family.of_task == 1 and not family.absent):
+    if rate == "nothing" or (family.n_boards == 1 and not family.absent):
         return ()
-    over, n = f"The {rate} of {alpha:g} holds over the {counted(pairs, 'pair')}", len(family.boards)
-    own = f"; {counted(family.alone, 'board has one of its', 'boards have one of their')} own"
+    scope = f"The {rate} of {alpha:g} holds over the {counted(n_pairs, 'pair')}"
+    single = f"; {counted(family.n_single, 'board has its', 'boards have their')} own"
     if not family.boards:
-        each = f"; each of the {family.of_task} boards of the task has one of its own"
-        return (f"{over} of this board{each if family.alone == family.of_task else own}.",)
-    boards = listed(family.boards, _NAMED_BOARDS, "; ")
-    said = f"{over} of {counted(n, 'board')} ({boards}){own if family.alone else ''}."
-    missing = (Message("incomplete-family", {"boards": list(family.absent)}),)
-    return (said, *(missing if family.absent else ()))
+        each = f"; each of the {family.n_boards} boards of the task has its own"
+        return (f"{scope} of this board{each if family.n_single == family.n_boards else single}.",)
+    said = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
+            f"{single if family.n_single else ''}.")
+    return (said, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (said,)
 
 
-def unfinished(connection: Connection, task: str | None,
-               changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The test sets, with their tasks, of boards whose family has changed: other boards of it, or is to have more.
+def find_changed_families(connection: Connection, task: str | None,
+                          changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield task and test set of boards whose family has changed or misses a board.
 
     Args:
-        connection: To the store.
+        connection: A connection to the store.
         task: A task's id; None: all tasks.
-        changed: The test sets whose submissions or gold have changed, with their tasks.
+        changed: Task and test set of boards whose submissions or gold have changed.
     """
     rows = connection.execute(text("""
         SELECT l.task, l.test_set, l.metric, concat_ws(', ', l.test_set, l.track, l.facet, l.metric) AS board, c.request
         FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
         WHERE c.request LIKE '%"family"%' AND (:task IS NULL OR l.task = :task) ORDER BY ALL"""), {"task": task}).all()
-    there = connection.execute(text("""
+    boards = connection.execute(text("""
         SELECT DISTINCT r.task, r.test_set, alias AS metric, concat_ws(', ', r.test_set, r.track, alias) AS board
         FROM ranked_submission AS r JOIN task ON task.slug = r.task JOIN task_metric USING (task_id)
         WHERE task_metric.is_declared AND (:task IS NULL OR r.task = :task)"""), {"task": task}).all() if rows else ()
     for row in rows:
-        asked = json.loads(row.request)
-        declared = asked["significance"]["family"]
-        if is_in_family(declared, row.task, row.board, row.metric):
-            compared = asked.get("family", {}).get("boards", [row.board])
-            others = [of for of in there
-                      if of.task == row.task and is_in_family(declared, of.task, of.board, of.metric)]
-            if any(of.board not in compared or (of.task, of.test_set) in changed for of in others):
-                yield row.task, row.test_set
+        request = json.loads(row.request)
+        declared = request["significance"]["family"]
+        if not is_in_family(declared, row.task, row.board, row.metric):
+            continue
+        compared = request.get("family", {}).get("boards", [row.board])
+        members = [board for board in boards
+                   if board.task == row.task and is_in_family(declared, board.task, board.board, board.metric)]
+        if any(board.board not in compared or (board.task, board.test_set) in changed for board in members):
+            yield row.task, row.test_set
 
 
-_GROUPS, _PLACES = 4, 12  # that one sentence names
-_OF_RANKS: dict[Ranks, tuple[str, ...]] = {  # what conventions of ranks say, beside the decisions
-    "range": (), "cluster": (),
-    "neighbour": ("Ranges of neighbours end at the nearest systems that differ significantly, whether or not those "
-                  "beyond do.",),
-    "simultaneous": ("Simultaneous ranks and their clusters rest on a test of their own, of all differences at once: "
-                     "it can leave open what the p-value of a pair decides, and decide what that leaves open.",),
-    "bootstrap": ("Resampled ranks and their clusters say what resamples mostly give, and test nothing: they can part "
-                  "systems that are not separable.",)}
-
-
-def statements(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
-               ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
-    """Return what a comparison supports, as sentences, and what limits that, as messages.
+def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
+                    ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
+    """Return sentences about the results of a comparison, and messages about their limits.
 
     Args:
-        of: The comparison.
-        runs: How many each system has.
-        pairs: What was decided.
-        share: Of alpha, what boards of the same items have of their family's where joint draws are adjusted.
+        comparison: The comparison.
+        runs: The number of runs of each system.
+        pairs: The test results.
+        share: The share of alpha for boards of the same items, if joint resamples are corrected over a family.
         ranks: The convention of the ranks that people see.
-        request: The recorded request of the comparison as JSON, with the codes that chance explains.
+        request: The recorded request of the comparison as JSON, with the codes of messages that chance explains.
     """
-    if of.n_systems == 1:
+    if comparison.n_systems == 1:
         return (Message("one-system"),)
-    said: list[str | Message] = [_counted(of, int(pairs.significant.sum()), ranks), *_OF_RANKS[ranks]]
-    if of.unit != "cluster" and of.cluster is not None:
-        said.append(Message("clustered-units", {"unit": of.unit, "attribute": of.cluster}))
-    if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
-        said.append(condition)
-    if of.overall is not None and of.degrees is not None:
-        said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
-                    f"{counted(of.degrees, 'degree')} of freedom, p = {format_p_value(of.p_value)}.")
+    n_significant = int(pairs.significant.sum())
+    statements: list[str | Message] = [_describe_results(comparison, n_significant, ranks)]
+    if ranks in _RANK_SENTENCES:
+        statements.append(_RANK_SENTENCES[ranks])
+    if comparison.unit != "cluster" and comparison.cluster is not None:
+        statements.append(Message("clustered-units", {"unit": comparison.unit, "attribute": comparison.cluster}))
+    if comparison.family_size > 1 and (condition := CORRECTIONS[comparison.correction].holds_if):
+        statements.append(condition)
+    if comparison.overall is not None and comparison.degrees is not None:
+        statements.append(f"All systems together: {comparison.overall} {comparison.statistic:.2f} with "
+                          f"{counted(comparison.degrees, 'degree')} of freedom, "
+                          f"p = {format_p_value(comparison.p_value)}.")
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
-        said.append(Message("unresolved-decisions", {"n": unresolved}))
-    said += _of_pairs(pairs, json.loads(request).get("chance_codes", ()))
-    if isinstance(parse("test", TESTS, of.test), PredictionPowered):
-        said.append(Message("own-slopes"))
-    return (*said, *_of_runs(of, runs), *(_infeasible(of, runs) or _few_resamples(of, pairs, share)))
+        statements.append(Message("unresolved-decisions", {"n": unresolved}))
+    statements += _summarise_pair_messages(pairs, json.loads(request).get("chance_codes", ()))
+    if isinstance(parse("test", TESTS, comparison.test), PredictionPowered):
+        statements.append(Message("own-slopes"))
+    return (*statements, *_describe_runs(comparison, runs),
+            *(_warn_of_few_units(comparison, runs) or _warn_of_few_resamples(comparison, pairs, share)))
 
 
-def _of_pairs(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
-    """Return the messages of pairs that are about the board, each with the number of its pairs."""
-    different, numbers = _different_messages(pairs)
-    is_purged = _are_purged(pairs)
+def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
+    """Yield the messages of pairs that concern the board, each with the number of its pairs."""
+    different, numbers = _number_messages(pairs)
+    is_purged = _find_purged_pairs(pairs)
     is_undefined = np.isnan(pairs.numbers("p_value")) & ~is_purged
     if n_undefined := int(is_undefined.sum()):
         reasons = {different[n] for n in np.unique(numbers[is_undefined]).tolist()}
@@ -224,30 +223,30 @@ def _of_pairs(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Messa
             examples[message.code] = message
     for code in BOARD_CODES:
         if code in counts and code not in chance_codes:
-            found = on_board(examples[code], counts[code], len(pairs) - n_purged)
-            yield found.with_parameters(without_purged=True) if n_purged else found
+            summary = on_board(examples[code], counts[code], len(pairs) - n_purged)
+            yield summary.with_parameters(without_purged=True) if n_purged else summary
 
 
-def _different_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the different messages of pairs, and the place of each pair's messages among them, [pairs]."""
+def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
+    """Return the different messages of pairs, and the number of each pair's messages among them, [pairs]."""
     column = pairs.columns["messages"]
-    ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal ones are one object, or few
+    ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
     _, first, numbers = np.unique(ids, return_index=True, return_inverse=True)
     return [column[n] for n in first.tolist()], numbers
 
 
-def _are_purged(pairs: Decisions) -> Flags:
-    """Return the pairs of which a team was purged: they had p-values, [pairs]."""
-    different, numbers = _different_messages(pairs)
+def _find_purged_pairs(pairs: Decisions) -> Flags:
+    """Return True for pairs with a purged team, whose p-values were deleted, [pairs]."""
+    different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
 
-def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
+def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
     """Return for which runs and items conclusions hold if systems have several runs."""
     if max(runs) == 1:
         return ()
-    test = parse("test", TESTS, of.test)
-    if of.runs == "fixed" or (isinstance(test, Crossed) and test.over == "items"):
+    test = parse("test", TESTS, comparison.test)
+    if comparison.runs == "fixed" or (isinstance(test, Crossed) and test.over == "items"):
         return (Message("these-runs"),)
     if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
         return (Message("these-items"),)
@@ -256,139 +255,151 @@ def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
     return ()
 
 
-def _counted(of: Comparison, won: int, ranks: Ranks) -> str:
-    """How many differences are significant, by what."""
-    correction = CORRECTIONS[of.correction]
-    corrected = "uncorrected" if of.correction == "none" else f"after {correction.title}"
+def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
+    """Return how many differences are significant by which test."""
+    correction = CORRECTIONS[comparison.correction]
+    corrected = "uncorrected" if comparison.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
-    which = {"range": "; rank ranges are descriptive", "cluster": "; clusters are descriptive"}.get(ranks, "")
-    sure = "" if correction.controls == "family-wise error" and not takes_observed(of) else which
-    units = tested_over(of, counted(of.n_units, of.unit))
-    return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
-            f"over {units}{_sided(of)}){sure}.")
+    has_guarantee = correction.controls == "family-wise error" and not has_observed_direction(comparison)
+    note = "" if has_guarantee else {"range": "; rank ranges are descriptive",
+                                     "cluster": "; clusters are descriptive"}.get(ranks, "")
+    sample = describe_sample(comparison, counted(comparison.n_units, comparison.unit))
+    return (f"{count_significant(n_significant, math.comb(comparison.n_systems, 2))} at {level}{comparison.alpha:g} "
+            f"{corrected} ({comparison.test} over {sample}{_describe_sides(comparison)}){note}.")
 
 
-def tested_over(of: Comparison, units: str) -> str:
-    """What a comparison takes for a sample: these units, the runs of systems, or both."""
-    if of.runs == "fixed":
+def describe_sample(comparison: Comparison, units: str) -> str:
+    """Return what a comparison treats as a random sample: the units, the runs of systems, or both."""
+    if comparison.runs == "fixed":
         return units
-    test = parse("test", TESTS, of.test)
-    over = test.over if isinstance(test, Crossed) else "runs" if isinstance(test, Permutation) else "all"
-    return {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
+    test = parse("test", TESTS, comparison.test)
+    level = test.over if isinstance(test, Crossed) else "runs" if isinstance(test, Permutation) else "all"
+    return {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(level, level)
 
 
-def are_significant(won: int, differences: int) -> str:
-    """Say how many differences are significant.
+def count_significant(n_significant: int, n_differences: int) -> str:
+    """Return the beginning of a sentence: how many differences are significant.
 
-    >>> [are_significant(won, 1) for won in (0, 1)]
+    >>> [count_significant(n, 1) for n in (0, 1)]
     ['The one difference is not significant', 'The one difference is significant']
-    >>> [are_significant(won, 6) for won in (0, 1)]
+    >>> [count_significant(n, 6) for n in (0, 1)]
     ['None of 6 differences is significant', '1 of 6 differences is significant']
-    >>> [are_significant(won, 6) for won in (5, 6)]
+    >>> [count_significant(n, 6) for n in (5, 6)]
     ['5 of 6 differences are significant', 'All 6 differences are significant']
     """
-    if differences == 1:
-        return f"The one difference is {'' if won else 'not '}significant"
-    if won == differences:
-        return f"All {won} differences are significant"
-    return f"{won or 'None'} of {differences} differences {'is' if won < 2 else 'are'} significant"
+    if n_differences == 1:
+        return f"The one difference is {'' if n_significant else 'not '}significant"
+    if n_significant == n_differences:
+        return f"All {n_significant} differences are significant"
+    verb = "is" if n_significant < 2 else "are"
+    return f"{n_significant or 'None'} of {n_differences} differences {verb} significant"
 
 
-def _sided(of: Comparison) -> str:
-    if takes_observed(of):
+def _describe_sides(comparison: Comparison) -> str:
+    if has_observed_direction(comparison):
         return ", one-sided in the observed direction"
-    return "" if of.alternative == "two-sided" else ", one-sided where declared"
+    return "" if comparison.alternative == "two-sided" else ", one-sided where declared"
 
 
-def _infeasible(of: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Warn if no difference can be significant, because so few units or runs allow no p-value small enough."""
-    if not parse("test", TESTS, of.test).swaps_units:
+def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
+    """Return a warning if there are too few units or runs for any difference to be significant."""
+    if not parse("test", TESTS, comparison.test).swaps_units:
         return ()
-    own = math.comb(of.n_systems, 2)  # of the family's other boards, all significant at best
-    pairs = of.family_size if of.correction == "bonferroni" else own
-    if of.runs != "random":
-        needed = count_required_units(pairs, of.correction, of.alpha, two_sided=not _sided(of))
-        return () if of.n_units >= needed else (
-            explain_too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),)
-    warning = explain_too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
-    return () if warning is None else (warning,)
+    alpha, correction = comparison.alpha, comparison.correction
+    is_two_sided = comparison.alternative == "two-sided"
+    # Pairs of the family's other boards count as significant, the best case.
+    n_pairs = comparison.family_size if correction == "bonferroni" else math.comb(comparison.n_systems, 2)
+    if comparison.runs == "random":
+        warning = explain_too_few_runs(runs, n_pairs, correction, alpha, two_sided=is_two_sided)
+        return () if warning is None else (warning,)
+    required = count_required_units(n_pairs, correction, alpha, two_sided=is_two_sided)
+    if comparison.n_units >= required:
+        return ()
+    return (explain_too_few_units(comparison.n_units, required, comparison.unit, two_sided=is_two_sided),)
 
 
-def _few_resamples(of: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
-    """Warn if no simulated difference can be significant, because corrected p-values of so few resamples are large."""
+def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
+    """Return a warning if there are too few resamples for any simulated difference to be significant."""
     p = pairs.numbers("p_value")
-    by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint resamples
-    known = ~np.isnan(p) | _are_purged(pairs)
-    drawn = ((pairs.columns["method"] == "monte-carlo") | (not by_pair)) & known
-    if not drawn.any():
+    corrects_p_values = CORRECTIONS[comparison.correction].function is not None  # otherwise it needs joint resamples
+    is_known = ~np.isnan(p) | _find_purged_pairs(pairs)
+    is_simulated = ((pairs.columns["method"] == "monte-carlo") | (not corrects_p_values)) & is_known
+    if not is_simulated.any():
         return ()
-    draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
-    others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
-    needed = count_required_draws(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others),
-                                  of.correction, of.alpha * (1.0 if by_pair else share))
-    return (Message("too-few-resamples", {"simulated": int(drawn.sum()), "differences": len(p), "resamples": draws,
-                                          "needed": needed}),) if needed > draws else ()
+    resamples = int(np.nan_to_num(pairs.numbers("resamples")[is_simulated], nan=comparison.resamples).max())
+    other_boards = np.zeros(comparison.family_size - len(p))  # their pairs are significant in the best case
+    best_p = np.where(is_simulated, np.nan, np.where(np.isnan(p), 1.0, p))
+    required = count_required_draws(np.append(best_p, other_boards), comparison.correction,
+                                    comparison.alpha * (1.0 if corrects_p_values else share))
+    if required <= resamples:
+        return ()
+    return (Message("too-few-resamples", {"simulated": int(is_simulated.sum()), "differences": len(p),
+                                          "resamples": resamples, "needed": required}),)
 
 
-def separable(names: Sequence[str], ranks: Sequence[int], differ: Flags,
-              groups: Sequence[Sequence[int]], settings: Comparison) -> str:
-    """Say which systems are told apart and which are not: all that the letters say, or how many pairs there are.
+def describe_groups(names: Sequence[str], ranks: Sequence[int], differs: Flags,
+                    groups: Sequence[Sequence[int]], comparison: Comparison) -> str:
+    """Return which systems differ significantly: the content of the letters, or the number of pairs.
 
     Args:
-        names: Of the ranked systems, best first; at least two.
-        ranks: As the board shows them: 1, 2, 2, 4.
-        differ: Which of them are told apart, [systems, systems], symmetric.
-        groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
-            many (`registry.significance.ranks.find_groups`).
-        settings: Of the comparison.
+        names: The ranked systems, best first; at least two.
+        ranks: Their ranks on the board: 1, 2, 2, 4.
+        differs: True for pairs that differ significantly, [systems, systems], symmetric.
+        groups: The largest groups without a significant difference, by place from 0; empty if there are too many
+            (`registry.significance.ranks.find_groups`).
+        comparison: The settings of the comparison.
     """
-    corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"
-    over = f"at {100 * settings.alpha:g} %{corrected} over {counted(settings.family_size, 'pair')}"
+    corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].title}"
+    level = f"at {100 * comparison.alpha:g} %{corrected} over {counted(comparison.family_size, 'pair')}"
     n = len(names)
-    pairs, apart = math.comb(n, 2), int(differ.sum()) // 2
-    ranked = "" if n == settings.n_systems else "ranked "  # others are in the family too
+    n_pairs, n_different = math.comb(n, 2), int(differs.sum()) // 2
+    ranked = "" if n == comparison.n_systems else "ranked "  # unranked systems are in the family too
     if n == 2:
-        return f"{names[0]} is {'better than' if apart else 'not separable from'} {names[1]} {over}."
-    if apart in (0, pairs):
-        return f"{'Every' if apart else 'No'} two of the {n} {ranked}systems are separable {over}."
-    best = f"{names[0]} is better than every other {ranked}system" if differ[0, 1:].all() else ""
-    if told := _groups(names, ranks, groups):
-        return f"{best} {over}. Not separable from each other: {told}." if best else (
-            f"Not separable from each other {over}: {told}.")
-    best = best or f"{names[0]} is better than {differ[0].sum()} of {n - 1} other {ranked}systems"
-    return (f"{best}, and {pairs - apart} of {pairs} pairs of {ranked}systems are not separable {over}: "
-            "registry pairs shows which.")
+        verb = "better than" if n_different else "not significantly different from"
+        return f"{names[0]} is {verb} {names[1]} {level}."
+    if n_different in (0, n_pairs):
+        return f"{'Every' if n_different else 'No'} two of the {n} {ranked}systems are significantly different {level}."
+    best = f"{names[0]} is better than every other {ranked}system" if differs[0, 1:].all() else ""
+    if equal := _list_groups(names, ranks, groups):
+        if best:
+            return f"{best} {level}. Not significantly different from each other: {equal}."
+        return f"Not significantly different from each other {level}: {equal}."
+    best = best or f"{names[0]} is better than {differs[0].sum()} of {n - 1} other {ranked}systems"
+    return (f"{best}, and {n_pairs - n_different} of {n_pairs} pairs of {ranked}systems are not significantly "
+            f"different {level}: registry pairs shows which.")
 
 
-def _groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
-    """The groups of several systems by their ranks; nothing where that is too much for a sentence."""
-    several = [group for group in groups if len(group) > 1]
-    told = [_places(names, ranks, group) for group in several[:_GROUPS]]
-    if len(several) > _GROUPS or sum(map(len, told)) > _PLACES:
+def _list_groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
+    """Return the groups of several systems by ranks; empty if they are too many for a sentence."""
+    large = [group for group in groups if len(group) > 1]
+    places = [_list_ranks(names, ranks, group) for group in large[:_MOST_GROUPS]]
+    if len(large) > _MOST_GROUPS or sum(map(len, places)) > _MOST_PLACES:
         return ""
-    return "; ".join(f"rank{'' if len(of) == 1 and ' to ' not in of[0] else 's'} {_listed(of)}" for of in told)
+    return "; ".join(f"rank{'' if len(parts) == 1 and ' to ' not in parts[0] else 's'} {_join_words(parts)}"
+                     for parts in places)
 
 
-def _places(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
-    """The ranks of a group, stretches of them as one; systems of equal rank are named where that leaves them open."""
+def _list_ranks(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
+    """Return the ranks of a group, with names if only some systems of a rank are in it, and runs of ranks joined."""
     known = sorted(set(ranks))
     members = [[n for n in group if ranks[n] == rank] for rank in known]
-    several = sum(map(bool, members)) > 1
-    found: list[str] = []
+    has_several_ranks = sum(map(bool, members)) > 1
+    parts: list[str] = []
     stretch: list[int] = []
-    for rank, of_rank in zip(known, members, strict=True):
-        if several and len(of_rank) == ranks.count(rank):
+    for rank, systems in zip(known, members, strict=True):
+        if has_several_ranks and len(systems) == ranks.count(rank):
             stretch.append(rank)
             continue
-        found += _stretch(stretch)
-        found += [f"{rank} ({_listed([names[n] for n in of_rank])})"] if of_rank else []
+        parts += _join_ranks(stretch)
         stretch = []
-    return found + _stretch(stretch)
+        if systems:
+            parts.append(f"{rank} ({_join_words([names[n] for n in systems])})")
+    return parts + _join_ranks(stretch)
 
 
-def _stretch(ranks: Sequence[int]) -> list[str]:
+def _join_ranks(ranks: Sequence[int]) -> list[str]:
     return [f"{ranks[0]} to {ranks[-1]}"] if len(ranks) > 2 else list(map(str, ranks))
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from registry.boards.leaderboard import DECIMALS, PairDecision, Standing, metric_form, title
+from registry.boards.leaderboard import DECIMALS, PairDecision, Standing, get_metric_display, make_board_title
 from registry.errors import UnknownNameError, counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.ingest.context import ParseCache
@@ -61,7 +61,7 @@ class State:
     @property
     def title(self) -> str:
         """Which board it is of, and by what that ranks."""
-        return title(self.key._asdict() | {"metric_name": self.metric_name}, self.declared_title)
+        return make_board_title(self.key._asdict() | {"metric_name": self.metric_name}, self.declared_title)
 
 
 def latest(connection: Connection, task: str | None = None,
@@ -132,7 +132,7 @@ def _state(connection: Connection, row: Any) -> State:
         WHERE comparison_id = :id ORDER BY position"""), {"id": row.comparison_id}).all()
     systems = {f"{of.team}/{of.system}": Standing(
         rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
-        shown=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
+        display_name=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
         for of in stood}
     asked = json.loads(row.request)["significance"]
     family = asked.get("family", "board")
@@ -143,7 +143,7 @@ def _state(connection: Connection, row: Any) -> State:
     pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
     return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,
                  row.n_units, row.code, settings, systems, dict(pairs),
-                 **metric_form(row.manifest, row.metric, row.metric_name))
+                 **get_metric_display(row.manifest, row.metric, row.metric_name))
 
 
 def _signed(signature: str, key: str) -> str | None:

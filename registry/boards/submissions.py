@@ -8,66 +8,64 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, text
 
-from registry.boards.leaderboard import DECIMALS, Leaderboard, metric_form
+from registry.boards.leaderboard import DECIMALS, Leaderboard, get_metric_display
 from registry.errors import MismatchError, UnknownNameError, counted
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.embargoes import require_scores
 
-_LEFT = {"simultaneous": "simultaneous ranks", "bootstrap": "resamples"}  # by what conventions leave places open
 
-
-def places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
-    """Say where `team/system@version` stands on each board of a test set that it is on."""
+def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
+    """Yield a sentence about the place of `team/system@version` on each board of a test set that has it."""
+    sources = {"simultaneous": "simultaneous ranks", "bootstrap": "resamples"}
     for board in boards:
-        for of, open_places in zip(board.standings, board.open_places, strict=True):
-            if of.submission != submission or board.test_set != test_set:
+        for standing, ranks in zip(board.standings, board.rank_ranges, strict=True):
+            if standing.submission != submission or board.test_set != test_set:
                 continue
-            ranked = sum(other.rank is not None for other in board.standings)
-            score = "no score" if of.score is None else f"{of.score:.{board.decimals}f}"
-            place = "without a rank" if of.rank is None else f"rank {of.rank} of {ranked}"
-            if open_places is not None and open_places[0] != open_places[1]:
-                place += f" ({_LEFT.get(board.ranks, 'significant differences')} leave {{}} to {{}} open)".format(
-                    *open_places)
-            yield (f"{board.title}: {of.shown} has {score}, {place}; it beats {counted(of.wins, 'system')} "
-                   f"significantly and loses to {of.losses}")
+            n_ranked = sum(other.rank is not None for other in board.standings)
+            score = "no score" if standing.score is None else f"{standing.score:.{board.decimals}f}"
+            place = "without a rank" if standing.rank is None else f"rank {standing.rank} of {n_ranked}"
+            if ranks is not None and ranks[0] != ranks[1]:
+                source = sources.get(board.ranks, "significant differences")
+                place += f" ({source} leave {ranks[0]} to {ranks[1]} open)"
+            yield (f"{board.title}: {standing.display_name} has {score}, {place}; it beats "
+                   f"{counted(standing.wins, 'system')} significantly and loses to {standing.losses}")
 
 
 class SubmissionScore(NamedTuple):
-    """One score of a submission: by which metric on which test set; None where it is undefined."""
+    """One score of a submission by a metric on a test set; None if it is undefined."""
 
     test_set: str
     metric: str
     score: float | None
 
 
-def submission_scores(connection: Connection, task: str, submission: str) -> list[SubmissionScore]:
-    """All scores of one submission, `team/system` or `team/system@version`, in the order of the manifest.
+def load_submission_scores(connection: Connection, task: str, submission: str) -> list[SubmissionScore]:
+    """Return all scores of a submission, `team/system` or `team/system@version`, in the order of the manifest.
 
     Raises:
-        UnknownNameError: No submission that takes part is called so.
-        MismatchError: It is not scored yet.
+        UnknownNameError: No ranked submission has this name.
+        MismatchError: The submission is not scored yet.
         HiddenError: Scores are not public yet.
     """
     require_scores(connection, task)
     rows = connection.execute(text("""
-        SELECT name, team || '/' || system AS named, version FROM ranked_submission WHERE task = :task"""),
+        SELECT name, team || '/' || system AS system, version FROM ranked_submission WHERE task = :task"""),
         {"task": task}).all()
-    known = {name for row in rows for name in (row.named, f"{row.named}@{row.version}")}
+    known = {name for row in rows for name in (row.system, f"{row.system}@{row.version}")}
     if submission not in known:
         raise UnknownNameError("submission", submission, known)
-    names = [row.name for row in rows if submission in (row.named, f"{row.named}@{row.version}")]
-    found = connection.execute(
+    names = [row.name for row in rows if submission in (row.system, f"{row.system}@{row.version}")]
+    scores = [SubmissionScore._make(row) for row in connection.execute(
         text("SELECT test_set, metric, score FROM submission_score WHERE submission IN :names").bindparams(
-            bindparam("names", expanding=True)), {"names": names})
-    scores = [SubmissionScore._make(row) for row in found]
+            bindparam("names", expanding=True)), {"names": names})]
     if not scores:
-        raise MismatchError(f"{submission} is not scored yet; `registry score` does it")
+        raise MismatchError(f"{submission} is not scored yet; run `registry score`")
     return scores
 
 
 class LadderRow(NamedTuple):
-    """A submission that raised the score that is shown: its rank among these, and to what."""
+    """A submission that raised the released score: its rank among these submissions, and the new score."""
 
     rank: int
     system: str
@@ -78,15 +76,15 @@ class LadderRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Ladder:
-    """A Ladder as it stands.
+    """A leaderboard by the Ladder mechanism, which releases a score only if it is clearly better.
 
     Attributes:
-        task, test_set, track, metric, metric_name: Where it is; the metric's alias, and its name with options.
-        step: By how much a score had to be better than the one before to be shown, at last.
-        shown: The score that is shown; None before any is.
-        submitted: How many submissions have been scored.
-        rows: Those that raised the score, the last of them first.
-        declared_title, decimals: How the task has people see the metric (`Leaderboard`).
+        task, test_set, track, metric, metric_name: Its key; the metric's alias, and its name with options.
+        step: The improvement that the last release required.
+        shown: The released score; None before the first release.
+        submitted: The number of scored submissions.
+        rows: The submissions that raised the score, the last one first.
+        declared_title, decimals: The metric's title and decimals for people (`Leaderboard`).
     """
 
     task: str
@@ -102,27 +100,27 @@ class Ladder:
     decimals: int = DECIMALS
 
 
-def ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """The Ladders of a task, or of all of them, by today's gold and primary metric."""
-    found = []
-    named = [] if task is None else [models.task.c.slug == task]
-    for row in connection.execute(select(*TaskRow.columns()).where(*named).order_by(models.task.c.task_id)):
+def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
+    """Load the Ladders of a task (None: of all tasks), by the current gold and the primary metric."""
+    ladders = []
+    conditions = [] if task is None else [models.task.c.slug == task]
+    for row in connection.execute(select(*TaskRow.columns()).where(*conditions).order_by(models.task.c.task_id)):
         metric = catalog.primary_metric(connection, row.task_id)
         for test_set in catalog.test_sets(connection, row.task_id):
-            shown = connection.execute(text("""
+            releases = connection.execute(text("""
                 SELECT name, track, step, shown, raised FROM released_score
                 WHERE gold_revision_id = :gold AND metric = :metric ORDER BY entry"""),
                 {"gold": test_set.gold_revision_id, "metric": metric.name}).all()
-            for track in dict.fromkeys(of.track for of in shown):
-                of_track = [of for of in shown if of.track == track]
-                raised = [of for of in of_track if of.raised][::-1]
-                rows = tuple(_row(n, of.name, of.shown) for n, of in enumerate(raised, 1))
-                found.append(Ladder(row.slug, test_set.name, track, metric.alias, metric.name, of_track[-1].step,
-                                    of_track[-1].shown, len(of_track), rows,
-                                    **metric_form(row.manifest, metric.alias, metric.name)))
-    return found
+            for track in dict.fromkeys(release.track for release in releases):
+                entries = [release for release in releases if release.track == track]
+                raised = [release for release in entries if release.raised][::-1]
+                rows = tuple(_make_row(rank, release.name, release.shown) for rank, release in enumerate(raised, 1))
+                ladders.append(Ladder(row.slug, test_set.name, track, metric.alias, metric.name, entries[-1].step,
+                                      entries[-1].shown, len(entries), rows,
+                                      **get_metric_display(row.manifest, metric.alias, metric.name)))
+    return ladders
 
 
-def _row(rank: int, name: str, shown: float) -> LadderRow:
+def _make_row(rank: int, name: str, score: float) -> LadderRow:
     team, _, submission = name.split("/", 2)[2].partition("/")
-    return LadderRow(rank, submission.rpartition("@")[0], team, f"{team}/{submission}", shown)
+    return LadderRow(rank, submission.rpartition("@")[0], team, f"{team}/{submission}", score)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars
 
 Package = Literal["pandas", "polars"]
-_OTHER = "is there already with other content; name another folder, or remove this one"
+_CONFLICT = "exists with other content; name another folder, or remove this file"
 
 
 class Sizes(TypedDict, total=False):
@@ -161,19 +161,21 @@ class Board(_Framed):
     `len` is the number of systems; `repr` is the table as `registry board` prints it.
 
     Attributes:
-        remarks: What is remarkable about the data and the tests, in sentences that begin with `warning: ` or `note: `.
+        messages: Messages about the data and the tests, in sentences that begin with `warning: ` or `note: `.
     """
 
-    def __init__(self, board: Leaderboard, made: Made, remarks: Sequence[str],
+    def __init__(self, board: Leaderboard, made: Made, messages: Sequence[str],
                  package: Package | None = None) -> None:
-        self.remarks = tuple(remarks)
+        self.messages = tuple(messages)
         self._board, self._made, self._package = board, made, package
 
     @property
     def _table(self) -> Table:
         table = board_table(self._board)
-        n = len(self.remarks)
-        return table if not n else replace(table, captions=(*table.captions, f"`remarks` has {counted(n, 'remark')}."))
+        if not self.messages:
+            return table
+        caption = f"`messages` has {counted(len(self.messages), 'message')}."
+        return replace(table, captions=(*table.captions, caption))
 
     def __len__(self) -> int:
         return len(self._board.standings)
@@ -224,7 +226,7 @@ class Board(_Framed):
         from registry.manifest import load_manifest
 
         place = Path(folder)
-        with self._made.folder.written(place, task or place.resolve().name, other=_OTHER) as manifest:
+        with self._made.folder.write(place, task or place.resolve().name, conflict=_CONFLICT) as manifest:
             load_manifest(manifest)
         return manifest
 
@@ -256,7 +258,7 @@ class Board(_Framed):
         """The leaderboard with what a figure shows beside it: places in resamples."""
         if kind != "ranks":
             return self._board
-        from registry.boards.choose import with_places
+        from registry.boards.choose import add_resampled_ranks
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
@@ -264,4 +266,4 @@ class Board(_Framed):
             at_once(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)
-                return with_places(connection, row, self._board)
+                return add_resampled_ranks(connection, row, self._board)

@@ -32,11 +32,11 @@ def evaluated(asked: Asked) -> Board:
     except InputError as error:
         raise together([_plain(one, set(made.folder.copies.values())) for one in (error, *error.others)]) from None
     (board,) = done.boards
-    remarks = [_without_options(_name_values(sentence, made.folder.copies))
+    messages = [_without_options(_name_values(sentence, made.folder.copies))
                for sentence in told if sentence.startswith(("warning: ", "note: "))]
     of_values = [type(given).__module__.partition(".")[0] for given in _given(asked)]
     package = next((package for package in ("polars", "pandas") if package in of_values), None)
-    return Board(board, made, remarks, package)
+    return Board(board, made, messages, package)
 
 
 def _plain(error: RegistryError, whose: set[str]) -> RegistryError:

@@ -1,4 +1,4 @@
-"""One file or room per kind of foreign results; `IMPORTERS` maps a kind's name to its importer."""
+"""Results of other evaluation programs, one file per program; `IMPORTERS` maps names to importers."""
 
 from registry.importers.base import Importer
 from registry.importers.eval_arena import EvalArena

@@ -1,7 +1,7 @@
-"""The base of importers: they turn results of another program into a task, as if somebody had declared it.
+"""The base of importers, which turn results of another program into a task.
 
 A task is a manifest with its files in one folder. In logs of scores every benchmark becomes a test set, and every score
-of an item a line of a file. An item without a score of some system is never dropped silently: importers refuse it,
+of an item a line of a file. Importers never drop an item silently: they refuse an item without a score of some system,
 unless an option drops it for all systems.
 """
 
@@ -27,47 +27,43 @@ from registry.values import Value
 
 
 def make_title(path: Path) -> str:
-    """Return the title of a task made of the files at `path`."""
+    """Return the title of a task imported from `path`."""
     return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
 class Importer(Value):
-    """A kind of foreign results, with the options that say how they are read."""
+    """A kind of results of another program, with its options."""
 
     @abstractmethod
     def read(self, path: Path) -> TaskFolder:
-        """Make a task of what is at `path`.
+        """Make a task of the results at `path`.
 
         Raises:
-            InputError: It is not of this kind; names file and line.
+            InputError: They are of another kind or damaged; names file and line.
         """
 
     def read_files(self, files: Sequence[Path]) -> TaskFolder | None:  # noqa: ARG002
         """Make a task of several files; None if they are of another kind, or the importer takes one path.
 
         Raises:
-            InputError: They are of this kind, and cannot be read; names file and line.
+            InputError: They are of this kind and cannot be read; names file and line.
         """
         return None
 
 
 def check_metric_name(importer: str, metric: str) -> None:
-    """Refuse names that boards cannot use for a metric.
-
-    Raises:
-        InputError: It is no such name.
-    """
+    """Raise InputError if leaderboards cannot use a name for a metric."""
     try:
         check_slug(metric)
     except ValueError as error:
         raise InputError(f"option 'metric' of {importer}: {error}, such as pass-1 for pass@1") from None
 
 
-MAX_FILES = 2**16  # that are looked at below one folder
+MAX_FILES = 2**16  # in one folder and its subfolders
 
 
 class Place(NamedTuple):
-    """Where something was found; `line` counts from 1."""
+    """A file and a line of it; lines count from 1."""
 
     path: str
     line: int | None = None
@@ -78,14 +74,14 @@ class Place(NamedTuple):
 
 
 class Sources:
-    """What is read of the files at a path; `digests` are those of all that were, by their names."""
+    """The files of an import; `digests` has the digest of each loaded file by its name."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.digests: dict[str, str] = {}
 
     def load(self, file: Path) -> Document:
-        """Read a file and store its digest.
+        """Load a file and store its digest.
 
         Raises:
             InputError: It cannot be read.
@@ -95,54 +91,58 @@ class Sources:
         return document
 
     def load_json(self, file: Path) -> tuple[Any, Place]:
-        """Read a file that is one JSON value; returns it with its place. See `read_json`."""
+        """Load a file that is one JSON value; returns the value and its place. See `read_json`."""
         document = self.load(file)
         return read_json(document), Place(document.path)
 
 
-def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
-    """Find matching files in a folder and (`deep`) below it, or return the file `path` itself.
+def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
+    """Find matching files in a folder and (`deep`) its subfolders, or return the file `path` itself.
 
-    They are ordered by their names, folder by folder. Links to folders are not followed.
+    Files are sorted by name, folder by folder. Links to folders are not followed.
+
+    Args:
+        path: A folder or file.
+        matches: True for the names of wanted files.
+        what: Description of such files, for the error if the folder has none.
+        deep: True to search subfolders.
 
     Raises:
-        InputError: There is none, there are too many, one's name is no text, or a link leads out of the folder.
+        InputError: No file matches, there are too many files, a name is not printable, or a link leads out of the
+            folder.
     """
     if not path.is_dir():
         return [path]
-    found: list[Path] = []
-    n = 0
-    for folder, below, names in os.walk(path):
-        below[:] = sorted(below) if deep else []
-        n += len(names)
-        if n > MAX_FILES:
+    files: list[Path] = []
+    n_files = 0
+    for folder, subfolders, names in os.walk(path):
+        subfolders[:] = sorted(subfolders) if deep else []
+        n_files += len(names)
+        if n_files > MAX_FILES:
             raise InputError(f"more than {MAX_FILES:,} files; name the folder of the logs themselves", path=path)
-        found += (Path(folder) / name for name in sorted(names) if fits(name))
-    if not found:
+        files += (Path(folder) / name for name in sorted(names) if matches(name))
+    if not files:
         raise InputError(f"no {what} in this folder", path=path)
-    inside = path.resolve()
-    for file in found:
-        if not str(file.relative_to(path)).isprintable():
-            raise InputError(f"the name {str(file.relative_to(path))!r} is no printable text", path=path)
-        if file.is_symlink() and not file.resolve().is_relative_to(inside):
+    root = path.resolve()
+    for file in files:
+        name = str(file.relative_to(path))
+        if not name.isprintable():
+            raise InputError(f"the name {name!r} is no printable text", path=path)
+        if file.is_symlink() and not file.resolve().is_relative_to(root):
             raise InputError("a link that leads out of the folder; put the file itself here", path=file)
-    return found
+    return files
 
 
-def check_known(wanted: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
-    """Refuse requested names that the path lacks; messages say "no `what`".
-
-    Raises:
-        InputError: One is not among those that are known at the path.
-    """
+def check_known(requested: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
+    """Raise InputError, which begins "no `what`", if the files at `path` lack a requested name."""
     known = set(known)
-    for name in wanted:
+    for name in requested:
         if name not in known:
             raise InputError(f"no {what} {name!r}; {suggest(name, known)}", path=path)
 
 
 def read_json(document: Document) -> Any:
-    """Read a file that is one JSON value; NaN and Infinity pass.
+    """Parse a file that is one JSON value; accepts NaN and Infinity.
 
     Raises:
         InputError: It is not JSON; names the line.
@@ -151,7 +151,7 @@ def read_json(document: Document) -> Any:
 
 
 def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yield the objects of a file of JSON Lines with their places; blank lines are ignored.
+    """Yield the objects of a JSON Lines file with their places; blank lines are ignored.
 
     Raises:
         InputError: A line is no JSON object; see `parse_object`.
@@ -172,7 +172,7 @@ def parse_json_text(text: str | bytes, path: str) -> Any:
 
 
 def is_encodable(value: Any) -> bool:
-    """True if a JSON value can be written as UTF-8: JSON can escape half a character."""
+    """True if a JSON value can be written as UTF-8; escaped lone surrogates cannot."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -180,34 +180,60 @@ def is_encodable(value: Any) -> bool:
     return True
 
 
-def get_member(value: Any, *keys: str, of: type | tuple[type, ...], place: Place) -> Any:
+_KINDS: dict[Any, str] = {
+    str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object",
+    (int, float): "a number", (str, int): "text or a whole number",
+}
+
+
+def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Place) -> Any:
     """Return the value under keys of nested objects.
 
     Raises:
-        InputError: It is not there, or not of the type `of`; names the keys.
+        InputError: A key is absent, or the value has another type than `kind`; names the keys.
     """
     for n, key in enumerate(keys, 1):
         if not isinstance(value, dict) or key not in value:
             raise place.error(f"no key {'.'.join(keys[:n])!r}")
         value = value[key]
-    if not isinstance(value, of) or (isinstance(value, bool) and of is int):
-        raise place.error(f"{'.'.join(keys)!r} is {json.dumps(value)[:60]}, which does not belong there")
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        raise place.error(f"{'.'.join(keys)!r} is {json.dumps(value)[:60]}; expected {_KINDS[kind]}")
+    return value
+
+
+def require_list(value: Any, place: Place, what: str, kind: type = object) -> list[Any]:
+    """Return a list of values of one type; raise InputError "not a list of `what`" for others."""
+    if not isinstance(value, list) or not all(isinstance(element, kind) for element in value):
+        raise place.error(f"not a list of {what}")
     return value
 
 
 Better = Literal["higher", "lower"]
-Score = float | tuple[float, ...] | None  # None: the item has none; several numbers are those that a measure names
-Run = dict[str, tuple[Score, Place]]
+Repeated = Literal["reject", "latest", "runs"]
+Score = float | tuple[float, ...] | None  # None: no score; a tuple has the statistics of a `Measure`
+Run = dict[str, tuple[Score, Place]]  # by item
+
+
+def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", remedy: str = "") -> None:
+    """Add the score of an item to a run.
+
+    Raises:
+        InputError: The run already has the item. The message names it by `label` (default: `item`) and ends with
+            `remedy`.
+    """
+    if item in run:
+        raise make_duplicate_error(label or item, place, run[item][1], remedy)
+    run[item] = (score, place)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What a score is made of: the mean of the items' scores, or a formula over sums of several numbers.
+    """How items' scores make a system's score: their mean, or a formula over sums of several statistics.
 
     Attributes:
-        statistics: The names of an item's numbers, in the order in which they stand in a score; without any it is one.
-        formula: Over their sums, as `Formula` takes it.
-        name: What boards call it.
+        statistics: Names of an item's statistics, in the order of its score; empty if an item has one number.
+        formula: Formula over their sums, as `Formula` takes it.
+        name: Name of the metric on leaderboards.
     """
 
     statistics: tuple[str, ...] = ()
@@ -215,7 +241,7 @@ class Measure:
     name: str = "score"
 
     def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
-        """Return the manifest's table for files whose items have `attributes`."""
+        """Return the manifest's keys for files whose items have `attributes`."""
         options: dict[str, Any] = {"syntax": "jsonl", **({"attributes": list(attributes)} if attributes else {})}
         if self.formula:
             return {"format": "statistics", "options": options | {"statistics": list(self.statistics)}}
@@ -228,7 +254,7 @@ class Measure:
         return {"id": self.name, "name": "Mean", "options": {"better": better}}
 
     def make_row(self, score: Score) -> dict[str, Any]:
-        """Return a line of a file for an item."""
+        """Return the columns of an item's score."""
         return dict(zip(self.statistics, score, strict=True)) if isinstance(score, tuple) else {"score": score}
 
 
@@ -236,156 +262,158 @@ MEAN = Measure()
 
 
 class ScoredImporter(Importer):
-    """What importers of logs of scores share.
+    """The base of importers of logs of scores.
 
     Attributes:
         missing: Items without a score by one of the systems: `reject` the logs, or `drop` the item for all systems.
-        better: Whether `higher` or `lower` scores are the better ones; without it what the logs say, else `higher`.
+        better: Whether `higher` or `lower` scores are better; by default as the logs say, else `higher`.
     """
 
     missing: Literal["reject", "drop"] = "reject"
     better: Better | None = None
 
 
-class Collected(Sources):
-    """Scores as they are found in files, by test set, model, run and item.
+class ScoreCollection(Sources):
+    """Scores from logs, by test set, model, run and item.
 
-    Of the importer it knows what is done about items without a score (`missing`), and which scores it says are the
-    better ones.
+    Args:
+        path: The folder or file that is imported.
+        missing: How to treat items without a score: see `ScoredImporter`.
+        better: The direction that the user states; None to use that of the logs.
     """
 
     def __init__(self, path: Path, missing: str, better: Better | None) -> None:
         super().__init__(path)
-        self._missing, self._declared = missing, better
-        self._found: dict[str, dict[str, dict[str, Run]]] = {}
+        self._missing, self._requested_better = missing, better
+        self._runs: dict[str, dict[str, dict[str, Run]]] = {}
         self._better: dict[str, Better] = {}
         self._attributes: dict[tuple[str, str], Mapping[str, str]] = {}
-        self._clusters: dict[str, str] = {}  # the attribute of a test set's items that is one of several items
+        self._clusters: dict[str, str] = {}
 
-    def add(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
-        """Add scores by item to a run of a model; None is an absent score. `better` is the direction, if known.
+    def add_run(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
+        """Add scores to a run of a model. `better` is the direction of scores, if the logs have it.
 
         Raises:
-            InputError: An item stands there already, or a name cannot be written.
+            InputError: The run already has an item, or a name is empty or not printable.
         """
-        known = self._found.setdefault(test_set, {}).setdefault(model, {}).setdefault(run, {})
-        for item, score in scores.items():
-            _, place = score
-            if item in known:
-                raise make_duplicate_error(item, place, known[item][1])
+        stored = self._runs.setdefault(test_set, {}).setdefault(model, {}).setdefault(run, {})
+        for item, (score, place) in scores.items():
             for name in (item, model):
                 if not name.strip() or not name.isprintable():
                     raise place.error(f"the name {name!r} is empty or has a control or invisible character")
-            known[item] = score
+            add_score(stored, item, score, place)
         if better is not None:
             self._better[test_set] = better
 
-    def describe(self, test_set: str, item: str, attributes: Mapping[str, str], place: Place) -> None:
-        """Store the attributes of an item, which must agree in a test set.
+    def set_attributes(self, test_set: str, item: str, attributes: Mapping[str, str], place: Place) -> None:
+        """Store the attributes of an item.
 
         Raises:
-            InputError: It was said to have others before.
+            InputError: The item already has other attributes.
         """
-        known = self._attributes.setdefault((test_set, item), attributes)
+        stored = self._attributes.setdefault((test_set, item), attributes)
         for name, value in attributes.items():
-            if known[name] != value:
-                raise place.error(f"{name!r} is {value!r}, and {known[name]!r} in another row; an item has one", item)
+            if stored[name] != value:
+                raise place.error(f"{name!r} is {value!r}, but {stored[name]!r} in another row; an item has one value",
+                                  item)
 
-    def cluster(self, test_set: str, attribute: str) -> None:
+    def set_cluster(self, test_set: str, attribute: str) -> None:
         """Declare that items with the same value of an attribute depend on each other."""
         self._clusters[test_set] = attribute
 
     @property
     def test_sets(self) -> tuple[str, ...]:
         """Names of the test sets."""
-        return tuple(self._found)
+        return tuple(self._runs)
 
-    def join(self, parts: Mapping[str, str], name: str) -> None:
-        """Join test sets; the attribute `part` of items says which test set they were in.
+    def join_test_sets(self, parts: Mapping[str, str], name: str) -> None:
+        """Join test sets into one; the attribute `part` of an item names its former test set.
 
         Args:
-            parts: The test sets' names, and what their items are told apart by.
-            name: Of the new test set.
+            parts: Names of the test sets, each with the value of `part` for its items.
+            name: Name of the new test set.
         """
         joined: dict[str, dict[str, Run]] = {}
         for test_set, part in parts.items():
             if test_set in self._better:
                 self._better.setdefault(name, self._better[test_set])
-            for model, runs in self._found.pop(test_set).items():
+            for model, runs in self._runs.pop(test_set).items():
                 for run, scores in runs.items():
-                    of_run = joined.setdefault(model, {}).setdefault(run, {})
+                    joined_run = joined.setdefault(model, {}).setdefault(run, {})
                     for item, score in scores.items():
-                        of_run[f"{part}/{item}"] = score
-                        known = self._attributes.get((test_set, item), {})
-                        self._attributes[name, f"{part}/{item}"] = {**known, "part": part}
+                        joined_run[f"{part}/{item}"] = score
+                        attributes = self._attributes.get((test_set, item), {})
+                        self._attributes[name, f"{part}/{item}"] = {**attributes, "part": part}
             if test_set in self._clusters:
                 self._clusters[name] = self._clusters[test_set]
-        self._found[name] = joined
+        self._runs[name] = joined
 
-    def drop(self, test_sets: Iterable[str]) -> None:
+    def remove_test_sets(self, test_sets: Iterable[str]) -> None:
         """Remove test sets for all models."""
         for name in test_sets:
-            self._found.pop(name, None)
+            self._runs.pop(name, None)
 
-    def make_task(self, measure: Measure = MEAN, notes: tuple[str, ...] = (), then: tuple[str, ...] = ()) -> TaskFolder:
-        """Make the task: one file for a test set's items, and one for each run's scores.
+    def make_task(self, measure: Measure = MEAN, notes: tuple[str, ...] = (),
+                  advice: tuple[str, ...] = ()) -> TaskFolder:
+        """Make the task: one file with the items of a test set, and one with the scores of each run.
 
         Args:
-            measure: What makes a score of the items' ones.
-            notes: What the user has to know.
-            then: What answers a question that the user may have.
+            measure: How items' scores make a system's score.
+            notes: Facts that the user has to know.
+            advice: Further commands that may be useful.
 
         Raises:
-            InputError: A system lacks scores that others have, or the test sets do not go together.
+            InputError: A system lacks scores that others have, or the scores of test sets have opposite directions.
         """
         test_sets, submits, files = [], [], {}
-        slugs = make_slugs(self._found, self.path)
-        for name, models in self._found.items():
+        slugs = make_slugs(self._runs, self.path)
+        for name, models in self._runs.items():
             folder = slugs[name]
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
             attributes = {item: self._attributes.get((name, item), {}) for item in items}
-            reading = measure.describe_reader(tuple(attributes[items[0]]))
-            clustered = {"cluster": self._clusters[name]} if name in self._clusters else {}
-            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reading, **clustered})
+            reader = measure.describe_reader(tuple(attributes[items[0]]))
+            cluster = {"cluster": self._clusters[name]} if name in self._clusters else {}
+            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **reader, **cluster})
             files[f"{folder}/items.jsonl"] = json_lines({"item": item, **attributes[item]} for item in items)
             systems = make_slugs(models, self.path)
             for model, runs in models.items():
-                where = f"{folder}/systems/{systems[model]}"
+                stem = f"{folder}/systems/{systems[model]}"
                 for n, (run, scores) in enumerate(runs.items(), 1):
                     self._check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1))
-                    file = f"{where}/{n}.jsonl" if len(runs) > 1 else f"{where}.jsonl"
+                    file = f"{stem}/{n}.jsonl" if len(runs) > 1 else f"{stem}.jsonl"
                     files[file] = json_lines({"item": item, **measure.make_row(scores[item][0])} for item in items if
                                              item in scores and scores[item][0] is not None)
-                submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
+                submits.append({"file": f"{stem}/{{run}}.jsonl" if len(runs) > 1 else f"{stem}.jsonl",
                                 **split_model(model), "test_set": folder})
         return TaskFolder({
             "task": {"title": make_title(self.path)},
             "test_set": test_sets,
             "submission": {"missing": self._missing},
-            "metric": [measure.describe_metric(self._find_direction())],
+            "metric": [measure.describe_metric(self._get_direction())],
             "submit": submits,
-        }, files, self.digests, notes, then)
+        }, files, self.digests, notes, advice)
 
-    def _find_direction(self) -> Better:
-        if self._declared is not None:
-            return self._declared
-        first = {better: name for name, better in self._better.items() if name in self._found}
-        if len(first) > 1:
-            raise InputError(f"higher scores are better in {first['higher']!r} and lower ones in {first['lower']!r}; "
-                             "import them apart, choosing with the option 'metrics'", path=self.path)
-        return next(iter(first), "higher")
+    def _get_direction(self) -> Better:
+        if self._requested_better is not None:
+            return self._requested_better
+        examples = {better: name for name, better in self._better.items() if name in self._runs}
+        if len(examples) > 1:
+            raise InputError(f"higher scores are better in {examples['higher']!r} and lower ones in "
+                             f"{examples['lower']!r}; import them separately, selected by the option 'metrics'",
+                             path=self.path)
+        return next(iter(examples), "higher")
 
-    def _check_complete(self, scores: Run, items: list[str], test_set: str, who: str) -> None:
-        """Refuse a run that lacks scores which others have; if items are dropped, only a run without any."""
-        lacking = [item for item in items if item not in scores or scores[item][0] is None]
-        if not lacking or (self._missing == "drop" and len(lacking) < len(items)):
+    def _check_complete(self, scores: Run, items: list[str], test_set: str, system: str) -> None:
+        """Refuse a run that lacks scores which others have; if items are dropped, only a run without any score."""
+        missing = [item for item in items if item not in scores or scores[item][0] is None]
+        if not missing or (self._missing == "drop" and len(missing) < len(items)):
             return
-        remedy = "--option missing=drop leaves such items out for all systems"
-        if 2 * len(lacking) > len(items):
-            remedy = "leave it out, rather than so many items for all systems"
-        place = scores[lacking[0]][1] if lacking[0] in scores else Place(str(self.path))
-        raise place.error(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, "
-                          f"such as {lacking[0]!r}; {remedy}", category="missing")
+        remedy = "--option missing=drop drops such items for all systems"
+        if 2 * len(missing) > len(items):
+            remedy = "remove it from the import, rather than drop so many items for all systems"
+        place = scores[missing[0]][1] if missing[0] in scores else Place(str(self.path))
+        raise place.error(f"{system} has no score of {counted(len(missing), 'item')} of {len(items)} in {test_set!r}, "
+                          f"such as {missing[0]!r}; {remedy}", category="missing")
 
 
 def to_score(value: Any) -> float | None:
@@ -410,16 +438,37 @@ def compute_mean(scores: Sequence[float]) -> float:
         return math.fsum(score / len(scores) for score in scores)
 
 
-def is_near(own: float, told: float) -> bool:
+def is_near(computed: float, logged: float) -> bool:
     """True if the score computed from items equals the one in a log."""
-    return math.isclose(own, told, rel_tol=1e-6, abs_tol=1e-9)
+    return math.isclose(computed, logged, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
     """Return the error for an item that occurs twice."""
-    where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (
-        f":{first.line}" if first.line else "")
-    return place.error(f"stands twice, first {where}{remedy}", item, category="duplicate")
+    position = f"in {first.path}" + (f":{first.line}" if first.line else "")
+    if first.path == place.path and first.line:
+        position = f"in line {first.line}"
+    return place.error(f"occurs twice, first {position}{remedy}", item, category="duplicate")
+
+
+def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str, remedy: str = "") -> list[Path]:
+    """Return the logs of one model and task to import, sorted by date.
+
+    Args:
+        dates: Date of every log, by path.
+        repeated: What to do with several logs: see the option of the importers.
+        subject: Model and task, for the error.
+        remedy: Further advice at the end of the error.
+
+    Raises:
+        InputError: There are several logs, and `repeated` is `reject`.
+    """
+    first, *others = dates
+    if others and repeated == "reject":
+        raise InputError(f"another log of {subject} than {first}; --option repeated=latest imports the latest, "
+                         f"repeated=runs all as runs{remedy}", path=others[0], category="duplicate")
+    paths = sorted(dates, key=lambda path: dates[path])
+    return paths[-1:] if repeated == "latest" else paths
 
 
 def split_model(model: str) -> dict[str, str]:
@@ -428,48 +477,46 @@ def split_model(model: str) -> dict[str, str]:
     >>> split_model("openai/gpt-4o"), split_model("aspen@2")
     ({'system': 'gpt-4o', 'team': 'openai'}, {'system': 'aspen_2'})
     """
-    maker, _, name = (re.sub(r"[/@]", "_", part.strip()) for part in model.strip("/ ").rpartition("/"))
-    return {"system": name, "team": maker} if maker else {"system": name}
+    team, _, system = (re.sub(r"[/@]", "_", part.strip()) for part in model.strip("/ ").rpartition("/"))
+    return {"system": system, "team": team} if team else {"system": system}
 
 
 def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
     """Return a distinct slug for each name, of characters valid in file names.
 
     Raises:
-        InputError: Two names have the same one, or one has none.
+        InputError: Two names have the same slug, or one has none.
     """
-    taken: dict[str, str] = {}
+    owners: dict[str, str] = {}
     slugs = {}
     for name in names:
-        spelt = re.sub(r"\++$", lambda found: "plus" * len(found[0]), name)  # HumanEval+ is not HumanEval
-        slug = re.sub(r"[^A-Za-z0-9._-]+", "_", spelt).lstrip("._-").rstrip("_")[:150]
+        spelled = re.sub(r"\++$", lambda match: "plus" * len(match[0]), name)  # HumanEval+ is not HumanEval
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "_", spelled).lstrip("._-").rstrip("_")[:150]
         if not slug:
-            raise InputError(f"the name {name!r} has no letter or digit that a file's name may have", path=path)
-        if (other := taken.setdefault(slug.lower(), name)) is not name:
-            raise InputError(f"the names {other!r} and {name!r} are too much alike to be told apart", path=path)
+            raise InputError(f"the name {name!r} has no letter or digit from which to make a file name", path=path)
+        if (owner := owners.setdefault(slug.lower(), name)) is not name:
+            raise InputError(f"the names {owner!r} and {name!r} make the same file name; rename one", path=path)
         slugs[name] = slug
     return slugs
 
 
 def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
-    """Return advice on comparing systems across several imported benchmarks.
-
-    Nothing is said where there is one test set, of which the board says it.
+    """Return advice on comparing systems across several imported benchmarks; none for a single test set.
 
     Args:
         test_sets: The benchmark of every test set.
-        options: What leaves one test set of each benchmark, such as "--option metrics=acc".
+        options: Options that select one test set of each benchmark, such as "--option metrics=acc".
 
     Returns:
-        Sentences in which `{task}` stands for the task's id.
+        Sentences; the caller replaces `{task}` by the task's id.
     """
     benchmarks = Counter(test_sets.values())
     if len(test_sets) < 2:
         return ()
     if len(benchmarks) < len(test_sets):
-        several = next(name for name, n in benchmarks.items() if n > 1)
-        return (f"several test sets are of one benchmark, such as {several!r}: for an average over benchmarks import "
-                f"one of each, choosing with {options}",) if len(benchmarks) > 1 else ()
-    return (f"is one system better than another over all {len(test_sets)} test sets? `registry study macro-average "
-            "{task} --show pairs` tests the average of their scores, to which each adds the same, for other items of "
-            "these test sets; `registry study suite {task}` tells which ranks hold for other test sets, too",)
+        example = next(name for name, n in benchmarks.items() if n > 1)
+        return (f"several test sets are of one benchmark, such as {example!r}: for an average over benchmarks import "
+                f"one of each, selected by {options}",) if len(benchmarks) > 1 else ()
+    return (f"Is one system better than another over all {len(test_sets)} test sets? `registry study macro-average "
+            "{task} --show pairs` tests the average of their scores for other items of these test sets, with equal "
+            "weights; `registry study suite {task}` shows which ranks hold for other test sets too",)

@@ -1,8 +1,8 @@
-"""The scores of examples that Eval Arena takes: JSON Lines, one for every benchmark, model and example.
+"""The scores of examples in the format of Eval Arena: JSON Lines, one for every benchmark, model and example.
 
-Where a model has answered an example several times, its score there is the share of answers that were right. That is
-one graded score, and no runs: a line says how many answers were right, not which, so that nothing tells what would
-belong to the same run. Items are what is paired, and a share says all that a mean over them needs.
+If a model has answered an example several times, its score is the share of correct answers. Such answers do not become
+runs: a line has the number of correct answers but does not identify them, so answers of different examples cannot be
+assigned to the same run. Tests pair items, and the mean over items needs only the shares.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.importers.base import (
-    Collected,
     Place,
     Run,
+    ScoreCollection,
     ScoredImporter,
+    add_score,
     check_known,
     find_files,
     get_member,
-    make_duplicate_error,
     read_objects,
     suggest_across,
     to_score,
@@ -29,15 +29,15 @@ from registry.importers.base import (
 from registry.manifest.folder import TaskFolder
 
 _NAMES = ("benchmark_id", "model", "example_id")
-_NEAR = 1e-3  # how far a share may be from what it was rounded to
+_ROUNDING = 1e-3  # largest rounding error of a share
 _COUNTS = ("count", "N")  # older files call it N
 
 
 class EvalArena(ScoredImporter):
-    """Eval Arena: JSON Lines of benchmark, model, example, and the share of right answers.
+    """Eval Arena: JSON Lines of benchmark, model, example, and the share of correct answers.
 
     Attributes:
-        benchmarks: Those to take; without any all.
+        benchmarks: Benchmarks; empty for all.
     """
 
     name = "eval-arena"
@@ -45,26 +45,23 @@ class EvalArena(ScoredImporter):
     benchmarks: tuple[str, ...] = ()
 
     def read(self, path: Path) -> TaskFolder:
-        collected, known = Collected(path, self.missing, self.better), dict[str, None]()
-        found: dict[tuple[str, str], Run] = defaultdict(dict)
+        collection, known = ScoreCollection(path, self.missing, self.better), dict[str, None]()
+        runs: dict[tuple[str, str], Run] = defaultdict(dict)
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
-            for entry, place in read_objects(collected.load(file), nan=True):
+            for entry, place in read_objects(collection.load(file), nan=True):
                 benchmark, model, example = (
-                    str(get_member(entry, key, of=(str, int), place=place)) for key in _NAMES)
+                    str(get_member(entry, key, kind=(str, int), place=place)) for key in _NAMES)
                 known[benchmark] = None
-                if self.benchmarks and benchmark not in self.benchmarks:
-                    continue
-                run = found[benchmark, model]
-                if example in run:
-                    raise make_duplicate_error(f"{example} ({benchmark}, {model})", place, run[example][1])
-                run[example] = (_to_share(entry, place), place)
+                if not self.benchmarks or benchmark in self.benchmarks:
+                    add_score(runs[benchmark, model], example, _to_share(entry, place), place,
+                              f"{example} ({benchmark}, {model})")
         check_known(self.benchmarks, known, "benchmark", path)
-        for (benchmark, model), run in found.items():
-            collected.add(benchmark, model, "1", run)
-        if not collected.test_sets:
+        for (benchmark, model), run in runs.items():
+            collection.add_run(benchmark, model, "1", run)
+        if not collection.test_sets:
             raise InputError("no line has a score", path=path)
-        return collected.make_task(then=suggest_across(
-            {name: name for name in collected.test_sets}, "--option benchmarks=NAME"))
+        return collection.make_task(advice=suggest_across(
+            {name: name for name in collection.test_sets}, "--option benchmarks=NAME"))
 
 
 def _to_share(entry: dict[str, Any], place: Place) -> float | None:
@@ -81,13 +78,13 @@ def _to_share(entry: dict[str, Any], place: Place) -> float | None:
         if share is None and "pass1" not in entry:
             raise place.error("no key 'pass1', and no 'count'")
         return share
-    count, right = to_score(counts[0]), to_score(entry.get("correct"))
+    count, correct = to_score(counts[0]), to_score(entry.get("correct"))
     if count is None or count < 1 or count % 1:
-        raise place.error(f"'count' is {counts[0]}; expected how often the model has answered")
-    if right is None:
-        right = None if share is None else round(share * count)
-    if right is None:
+        raise place.error(f"'count' is {counts[0]}; expected the number of answers")
+    if correct is None:
+        correct = None if share is None else round(share * count)
+    if correct is None:
         return None
-    if not 0 <= right <= count or right % 1 or (share is not None and abs(right / count - share) > _NEAR):
-        raise place.error(f"{right:g} of {count:g} answers are right, but 'pass1' is {share}")
-    return right / count
+    if not 0 <= correct <= count or correct % 1 or (share is not None and abs(correct / count - share) > _ROUNDING):
+        raise place.error(f"{correct:g} of {count:g} answers are correct, but 'pass1' is {share}")
+    return correct / count

@@ -1,9 +1,9 @@
 """Logs of Inspect: each evaluates one model on one task, as an `.eval` zip file or as one JSON file.
 
-The format is not specified, so `inspect_ai.log.read_eval_log` reads logs if Inspect is installed. Otherwise they are
-read as Inspect now writes them. Both ways give header, samples and reductions as JSON. Summaries of samples hold all
-scores; invalid samples are looked up in the samples themselves, if the header says that there are any. Epochs are runs,
-or one score if a reducer is chosen, which the log has applied.
+The format is not specified, so `inspect_ai.log.read_eval_log` reads logs if Inspect is installed. Otherwise this module
+reads the layout that Inspect now writes. Both return header, samples and reductions as JSON. Summaries of samples have
+all scores. Only full samples show which are invalid; the importer reads those if the header mentions invalid samples.
+Epochs are runs, or one score if the user selects a reducer that the log has applied.
 
 An archive is untrusted. Its members are read in memory one at a time, within bounds on each and on all together.
 """
@@ -17,31 +17,34 @@ import math
 import re
 import stat
 import struct
+import sys
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import Any, Literal
+from typing import Any, BinaryIO
 
 from registry.errors import InputError, suggest
 from registry.importers.base import (
-    Collected,
     Place,
+    Repeated,
     Run,
+    ScoreCollection,
     ScoredImporter,
+    add_score,
     check_known,
     compute_mean,
     find_files,
     get_member,
     is_near,
-    make_duplicate_error,
     parse_json_text,
     read_json,
+    require_list,
+    select_repeated,
     suggest_across,
     to_score,
 )
@@ -49,22 +52,27 @@ from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 from registry.readers.tables import to_number
 
-MAX_MEMBER = 2**28  # bytes of one member, unfolded
-MAX_ALL = 2**32  # bytes of all members that are read, unfolded
+MAX_MEMBER = 2**28  # bytes of one unpacked member
+MAX_ALL = 2**32  # bytes of all unpacked members
 
-_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # LZMA takes what memory the archive says
-_ZSTANDARD = 93  # the method's number in the zip format; Python's own reader knows it from 3.14 on
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # not LZMA: the archive sets its memory
+_ZSTANDARD = 93  # method number in the zip format; zipfile supports it since Python 3.14
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """A zip file; `names` are its members, the last one of each name."""
+    """A zip file with JSON members; of members with the same name it has only the last one.
+
+    Attributes:
+        path: Path of the file, for messages.
+        names: Names of the members.
+    """
 
     def __init__(self, document: Document) -> None:
         """Read the list of members.
 
         Raises:
-            InputError: It is no zip file, or a member is a link, or its name leads out of it.
+            InputError: It is no zip file, or a member is a link or has a path outside of the archive.
         """
         self.path = document.path
         self._content = document.content
@@ -85,15 +93,15 @@ class Archive:
         """Read a member that is one JSON value.
 
         Raises:
-            InputError: It is damaged, too large, encrypted, compressed in an unknown way, or not JSON.
+            InputError: It cannot be read (see `read`), or is not JSON.
         """
         return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Read every member as JSON within the bounds, for programs without bounds of their own.
+        """Read every member as JSON, before a program without limits of its own reads the archive.
 
         Raises:
-            InputError: One is damaged, too large, encrypted, compressed in an unknown way, or not JSON.
+            InputError: A member cannot be read (see `read`), or is not JSON.
         """
         for name in self.names:
             self.load_json(name)
@@ -107,14 +115,14 @@ class Archive:
         """Read a member.
 
         Raises:
-            InputError: It is damaged, too large, encrypted, or compressed in an unknown way.
+            InputError: It is damaged, too large, encrypted, or compressed by an unknown method.
         """
         info, limit = self._members[name], min(MAX_MEMBER, self._left)
         try:
             if info.compress_type == _ZSTANDARD:
-                content = self._unfold_zstandard(info, limit)
+                content = self._unpack_zstandard(info, limit)
             elif info.compress_type not in _PLAIN:
-                raise ValueError(f"it is compressed by method {info.compress_type}; zip it as usual, by deflate")
+                raise ValueError(f"it is compressed by method {info.compress_type}; zip it with deflate")
             else:
                 with self._zip.open(info) as file:
                     content = file.read(limit + 1)
@@ -122,67 +130,77 @@ class Archive:
                 struct.error) as error:
             raise InputError(f"cannot be unpacked: {error}", path=self.make_path(name)) from None
         if len(content) > limit:
-            raise InputError(f"unfolds to more than {MAX_MEMBER >> 20} MiB, or all members to more than "
+            raise InputError(f"unpacks to more than {MAX_MEMBER >> 20} MiB, or all members to more than "
                              f"{MAX_ALL >> 20} MiB", path=self.make_path(name))
         self._left -= len(content)
         return content
 
-    def _unfold_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+    def _unpack_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+        signature, name_length, extra_length = _LOCAL_HEADER.unpack_from(self._content, info.header_offset)
+        if signature != b"PK\3\4" or info.flag_bits & 1:
+            raise ValueError("it is encrypted, or the archive has a wrong position for it")
+        start = info.header_offset + _LOCAL_HEADER.size + name_length + extra_length
+        packed = io.BytesIO(self._content[start:start + info.compress_size])
+        open_frames, fault = self._find_zstandard()
+        try:
+            with open_frames(packed) as reader:
+                content: bytes = reader.read(limit + 1)
+        except (fault, EOFError, MemoryError) as error:
+            raise ValueError(str(error)) from None
+        if len(content) <= limit and zlib.crc32(content) != info.CRC:
+            raise ValueError("its checksum differs")
+        return content
+
+    def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
+        """Return a function that opens compressed frames, and the error that it raises."""
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+
+            return zstd.ZstdFile, zstd.ZstdError
         try:
             import zstandard
         except ImportError:
             raise InputError("this log is compressed with zstandard: pip install 'evalregistry[inspect]'",
                              path=self.path) from None
-        signature, of_name, of_extra = _LOCAL_HEADER.unpack_from(self._content, info.header_offset)
-        if signature != b"PK\3\4" or info.flag_bits & 1:
-            raise ValueError("it is encrypted, or no member begins where the archive says")
-        start = info.header_offset + _LOCAL_HEADER.size + of_name + of_extra
-        folded = io.BytesIO(self._content[start:start + info.compress_size])
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(folded, read_across_frames=True) as reader:
-                content = reader.read(limit + 1)
-        except (zstandard.ZstdError, MemoryError) as error:
-            raise ValueError(str(error)) from None
-        if len(content) <= limit and zlib.crc32(content) != info.CRC:
-            raise ValueError("its checksum is another one")
-        return content
+        open_frames = partial(zstandard.ZstdDecompressor().stream_reader, read_across_frames=True)
+        return open_frames, zstandard.ZstdError
 
 
 _MEANS = {"accuracy", "mean"}
-_OF_SPREAD = {"stderr", "bootstrap_stderr", "std", "var"}
+_SPREADS = {"stderr", "bootstrap_stderr", "std", "var"}
 
 
 def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reducer: str | None) -> Iterator[str]:
     """Describe which scores in the results are not the means of the imported runs.
 
     Args:
-        header: Of the log.
-        runs: By scorer, or scorer and key, and by epoch.
-        reducer: By which epochs are reduced to one score; None where each is a run.
+        header: Header of the log.
+        runs: Runs by scorer (or scorer and key) and epoch.
+        reducer: How epochs are reduced to one score; None if each epoch is a run.
     """
-    of_scorer: dict[str, list[Run]] = defaultdict(list)
+    scorer_runs: dict[str, list[Run]] = defaultdict(list)
     for (scorer, _), run in runs.items():
-        of_scorer[scorer].append(run)
+        scorer_runs[scorer].append(run)
     task, model = header["eval"]["task"], header["eval"]["model"]
     results = header.get("results")
     scores = results.get("scores") if isinstance(results, dict) else None
     for score in scores if isinstance(scores, list) else []:
-        name = isinstance(score, dict) and _name_run(score, of_scorer)
+        name = isinstance(score, dict) and _name_run(score, scorer_runs)
         if not name:
             continue
-        called, by = f"'{task}.{name}'", score.get("reducer") or "mean"
-        if by != (reducer or "mean"):
+        test_set, logged_reducer = f"'{task}.{name}'", score.get("reducer") or "mean"
+        if logged_reducer != (reducer or "mean"):
             if reducer is None:
-                yield (f"epochs of {called} are runs here, while the log reduces them by {by!r} too; "
-                       f"--option {quote(f'reducer={by}')} takes that")
+                yield (f"epochs of {test_set} are runs here, while the log reduces them by {logged_reducer!r} too; "
+                       f"--option {quote(f'reducer={logged_reducer}')} imports the reduced scores")
             continue
         metrics = score.get("metrics")
         for metric, value in _list_numbers(metrics if isinstance(metrics, dict) else {}):
-            own = _compute_mean(of_scorer[name]) if metric in _MEANS and by == "mean" else value
-            if metric not in _MEANS | _OF_SPREAD:
-                yield f"{metric!r} of {called} is no mean of its samples, and not taken"
-            elif own is not None and not is_near(own, value):
-                yield f"{called} is {own:.6g} over the samples of {model!r}, while its log says {value:.6g}"
+            mean = _compute_mean(scorer_runs[name]) if metric in _MEANS and logged_reducer == "mean" else value
+            if metric not in _MEANS | _SPREADS:
+                yield f"{metric!r} of {test_set} is no mean of its samples, and ignored"
+            elif mean is not None and not is_near(mean, value):
+                yield f"{test_set} is {mean:.6g} over the samples of {model!r}, but {value:.6g} in its log"
 
 
 def _name_run(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
@@ -194,24 +212,24 @@ def _name_run(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> st
 
 
 def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for metric, of in metrics.items():
-        value = to_score(of.get("value")) if isinstance(of, dict) else None
+    for metric, entry in metrics.items():
+        value = to_score(entry.get("value")) if isinstance(entry, dict) else None
         if value is not None:
             yield metric.rpartition("/")[2], value
 
 
 def _compute_mean(runs: Sequence[Run]) -> float | None:
     """Return the mean over samples of the means over their epochs."""
-    of_item: dict[str, list[float]] = defaultdict(list)
+    item_scores: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         for item, (score, _) in run.items():
             if isinstance(score, float):
-                of_item[item].append(score)
-    return compute_mean([compute_mean(scores) for scores in of_item.values()]) if of_item else None
+                item_scores[item].append(score)
+    return compute_mean([compute_mean(scores) for scores in item_scores.values()]) if item_scores else None
 
 
 _HEADER, _SUMMARIES, _REDUCTIONS = "header.json", "summaries.json", "reductions.json"
-_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.*_.*\.json")  # of JSON files the date tells
+_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.*_.*\.json")  # only its date marks a JSON file as a log
 Sample = tuple[dict[str, Any], Place]
 
 
@@ -221,14 +239,14 @@ def find_logs(path: Path) -> list[Path]:
 
 
 class LogFile(ABC):
-    """One log. `header` says what was evaluated and what came of it, and `place` where that stands."""
+    """A log of one evaluation."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
     @classmethod
     def open(cls, file: Path, folder: Path) -> LogFile:
-        """Open a log of either kind, by Inspect if it is installed.
+        """Open a log as `.eval` or JSON file, with Inspect if it is installed.
 
         Raises:
             InputError: It is no log of Inspect.
@@ -237,8 +255,8 @@ class LogFile(ABC):
         plain: LogFile = _Json(document) if document.content.lstrip()[:1] == b"{" else _Zipped(document)
         if importlib.util.find_spec("inspect_ai") is None:
             return plain
-        plain.check()  # Inspect itself may end the whole process on what is nested deeply, and knows no bounds
-        return _ReadByInspect(document, file)
+        plain.check()  # Inspect has no limits, and deeply nested JSON may end the whole process
+        return _InspectReader(document, file)
 
     @property
     def place(self) -> Place:
@@ -252,37 +270,33 @@ class LogFile(ABC):
 
     @abstractmethod
     def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
-        """Yield samples, or their summaries unless `in_full`, with their places."""
+        """Yield samples (`in_full`) or their summaries, with their places."""
 
     @abstractmethod
     def read_reductions(self) -> Any:
-        """Return the reduced epochs of each scorer by each reducer; None if there are none."""
+        """Return the reduced epochs of each scorer by each reducer; None if the log has none."""
 
     @abstractmethod
     def check(self) -> None:
-        """Check that the whole log is JSON within the bounds.
-
-        Raises:
-            InputError: It is not.
-        """
+        """Raise InputError if the log is not JSON or larger than the limits."""
 
     def read_samples(self, *, in_full: bool) -> list[Sample]:
-        """Yield the samples as objects, in the order of the data set if the header has it.
+        """Return the samples as objects, in the order of the data set if the header has it.
 
         Raises:
-            InputError: One is none.
+            InputError: A sample is no object.
         """
-        found: list[Sample] = []
+        samples: list[Sample] = []
         for sample, place in self.read_entries(in_full=in_full):
             if not isinstance(sample, dict):
                 raise place.error("a sample is no object")
-            found.append((sample, place))
-        evaluated = self.header.get("eval")
-        of = evaluated.get("dataset") if isinstance(evaluated, dict) else None
-        names = of.get("sample_ids") if isinstance(of, dict) else None
+            samples.append((sample, place))
+        evaluation = self.header.get("eval")
+        dataset = evaluation.get("dataset") if isinstance(evaluation, dict) else None
+        names = dataset.get("sample_ids") if isinstance(dataset, dict) else None
         order = {str(name): n for n, name in enumerate(names if isinstance(names, list) else [])}
-        found.sort(key=lambda entry: order.get(str(entry[0].get("id")), len(order)))
-        return found
+        samples.sort(key=lambda sample: order.get(str(sample[0].get("id")), len(order)))
+        return samples
 
 
 class _Zipped(LogFile):
@@ -292,7 +306,7 @@ class _Zipped(LogFile):
         super().__init__(document)
         self._archive = Archive(document)
         if _HEADER not in self._archive.names:
-            raise document.error(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended")
+            raise document.error(f"no member {_HEADER!r}: this is no log of Inspect, or the evaluation has not ended")
 
     @property
     def place(self) -> Place:
@@ -306,7 +320,7 @@ class _Zipped(LogFile):
         names = self._archive.names
         if _SUMMARIES in names and not in_full:
             place = Place(self._archive.make_path(_SUMMARIES))
-            summaries = _require_list(self._archive.load_json(_SUMMARIES), place, "samples")
+            summaries = require_list(self._archive.load_json(_SUMMARIES), place, "samples")
             yield from ((entry, place) for entry in summaries)
             return
         for name in names:
@@ -325,7 +339,7 @@ class _Json(LogFile):
 
     @cached_property
     def whole(self) -> Any:
-        """All of it."""
+        """The JSON value."""
         return read_json(self.document)
 
     @property
@@ -334,17 +348,17 @@ class _Json(LogFile):
 
     def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:  # noqa: ARG002
         samples = self.whole.get("samples") or []
-        yield from ((entry, self.place) for entry in _require_list(samples, self.place, "samples"))
+        yield from ((entry, self.place) for entry in require_list(samples, self.place, "samples"))
 
     def read_reductions(self) -> Any:
         return self.whole.get("reductions")
 
     def check(self) -> None:
-        get_member(self.header, "eval", of=dict, place=self.place)
+        get_member(self.header, "eval", kind=dict, place=self.place)
 
 
-class _ReadByInspect(_Json):
-    """A log of either kind, as the Inspect that is installed reads it."""
+class _InspectReader(_Json):
+    """A log that the installed Inspect reads."""
 
     def __init__(self, document: Document, file: Path) -> None:
         super().__init__(document)
@@ -369,29 +383,23 @@ class _ReadByInspect(_Json):
                                       f"{str(error).partition(chr(10))[0][:200]}") from None
 
 
-_TRANSCRIPT = {"messages", "events", "attachments", "store", "output", "events_data"}  # large, and not looked at
+_TRANSCRIPT = {"messages", "events", "attachments", "store", "output", "events_data"}  # large and not needed
 
 
-def _require_list(value: Any, place: Place, of: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise place.error(f"not a list of {of}")
-    return value
-
-
-# What Inspect's own value_to_float makes of values that are text (inspect_ai/scorer/_metric.py).
+# Texts that Inspect's value_to_float converts to numbers (inspect_ai/scorer/_metric.py).
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 Runs = dict[tuple[str, int], Run]  # by scorer and epoch
 
 
 class Inspect(ScoredImporter):
-    """Inspect: `.eval` logs, and those written as JSON.
+    """Inspect: `.eval` logs, and logs written as JSON.
 
     Attributes:
-        tasks: The tasks; without any all.
-        scorers: The scorers; without any all.
-        reducer: What the log reduced epochs to, such as `max` or `pass_at_2`; without it epochs are runs.
-        repeated: Several logs of one model and task: `reject` them, take the `latest`, or take them as `runs`.
+        tasks: Tasks; empty for all.
+        scorers: Scorers; empty for all.
+        reducer: How the log reduced epochs to one score, such as `max` or `pass_at_2`; by default epochs are runs.
+        repeated: Several logs of one model and task: `reject` them, import the `latest`, or all as `runs`.
     """
 
     name = "inspect"
@@ -399,75 +407,68 @@ class Inspect(ScoredImporter):
     tasks: tuple[str, ...] = ()
     scorers: tuple[str, ...] = ()
     reducer: str | None = None
-    repeated: Literal["reject", "latest", "runs"] = "reject"
+    repeated: Repeated = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        collected = Collected(path, self.missing, self.better)
+        collection = ScoreCollection(path, self.missing, self.better)
         notes, tasks = dict[str, None](), dict[str, str]()
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}
-        seen: set[str] = set()
-        for (task, model), files in self._choose_logs(path).items():
+        known_scorers: set[str] = set()
+        for (task, model), files in self._select_logs(path).items():
             for n, file in enumerate(files, 1):
                 log = LogFile.open(file, path)
-                collected.digests[log.document.name] = log.document.digest
+                collection.digests[log.document.name] = log.document.digest
                 samples = log.read_samples(in_full=log.header.get("invalidated", False) is not False)
                 _check_targets(task, samples, targets)
-                runs = self._read_runs(samples, seen)
+                runs = self._read_runs(samples, known_scorers)
                 notes |= dict.fromkeys(describe_differences(log.header, runs, self.reducer))
                 if self.reducer is not None:
                     runs = self._read_reduced(log, runs)
                 for (scorer, epoch), run in sorted(runs.items()):
                     test_set = f"{task}.{scorer}" + (f".{self.reducer}" if self.reducer else "")
                     tasks[test_set] = task
-                    collected.add(test_set, model, f"{n}.{epoch}" if len(files) > 1 else str(epoch), run)
-        check_known(self.scorers, seen, "scorer", path)
-        if not collected.test_sets:
+                    collection.add_run(test_set, model, f"{n}.{epoch}" if len(files) > 1 else str(epoch), run)
+        check_known(self.scorers, known_scorers, "scorer", path)
+        if not collection.test_sets:
             raise InputError("no sample has a score", path=path)
-        return collected.make_task(notes=tuple(notes), then=suggest_across(tasks, "--option scorers=NAME"))
+        return collection.make_task(notes=tuple(notes), advice=suggest_across(tasks, "--option scorers=NAME"))
 
-    def _choose_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
+    def _select_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
         """Return the requested logs of every task and model, by date."""
-        dated: dict[tuple[str, str], list[tuple[str, Path]]] = defaultdict(list)
-        known = set()
+        dates: dict[tuple[str, str], dict[Path, str]] = defaultdict(dict)
+        known_tasks = set()
         for file in find_logs(path):
             log = LogFile.open(file, path)
-            status = get_member(log.header, "status", of=str, place=log.place)
+            status = get_member(log.header, "status", kind=str, place=log.place)
             if status != "success" and self.missing != "drop":
-                raise log.document.error(f"the evaluation has the status {status!r}; --option missing=drop takes the "
-                                         "samples that it finished")
+                raise log.document.error(f"the evaluation has the status {status!r}; --option missing=drop imports its "
+                                         "finished samples")
             task, model, created = (
-                get_member(log.header, "eval", key, of=str, place=log.place) for key in ("task", "model", "created"))
-            known.add(task)
-            if self.tasks and task not in self.tasks:
-                continue
-            logs = dated[task, model]
-            if logs and self.repeated == "reject":
-                raise InputError(f"a log of {model!r} on {task!r}, as {logs[0][1]} is; take the latest or all as runs "
-                                 "with --option repeated=latest or runs", path=file, category="duplicate")
-            logs.append((created, file))
-            logs.sort(key=itemgetter(0))
-            del logs[:-1 if self.repeated == "latest" else 0]
-        check_known(self.tasks, known, "log of task", path)
-        return {of: [file for _, file in logs] for of, logs in dated.items()}
+                get_member(log.header, "eval", key, kind=str, place=log.place) for key in ("task", "model", "created"))
+            known_tasks.add(task)
+            if not self.tasks or task in self.tasks:
+                dates[task, model][file] = created
+        check_known(self.tasks, known_tasks, "log of task", path)
+        return {(task, model): select_repeated(files, self.repeated, f"{model!r} on {task!r}")
+                for (task, model), files in dates.items()}
 
-    def _read_runs(self, samples: list[tuple[dict[str, Any], Place]], seen: set[str]) -> Runs:
+    def _read_runs(self, samples: list[Sample], known_scorers: set[str]) -> Runs:
         """Return the scores by scorer and epoch, None for samples of the epoch without a score."""
         runs: Runs = defaultdict(dict)
         for sample, place in samples:
             item, epoch = _make_key(sample, place)
-            for scorer, score in self._read_scores(sample, place, seen):
-                if item in (run := runs[scorer, epoch]):
-                    raise make_duplicate_error(f"{item} (epoch {epoch})", place, run[item][1])
-                run[item] = (score, place)
+            for scorer, score in self._read_scores(sample, place, known_scorers):
+                add_score(runs[scorer, epoch], item, score, place, f"{item} (epoch {epoch})")
         for sample, place in samples:
-            item, in_epoch = _make_key(sample, place)
+            item, sample_epoch = _make_key(sample, place)
             for (_, epoch), run in runs.items():
-                if epoch == in_epoch:
+                if epoch == sample_epoch:
                     run.setdefault(item, (None, place))
         return runs
 
-    def _read_scores(self, sample: dict[str, Any], place: Place, seen: set[str]) -> Iterator[tuple[str, float | None]]:
-        """Return each scorer's score of a finished, valid sample; a mapping counts as several scorers."""
+    def _read_scores(self, sample: dict[str, Any], place: Place,
+                     known_scorers: set[str]) -> Iterator[tuple[str, float | None]]:
+        """Yield each scorer's score of a finished, valid sample; a mapping counts as several scorers."""
         scores = sample.get("scores")
         if sample.get("error") is not None or sample.get("invalidation") is not None or not sample.get(
                 "completed", True) or scores is None:
@@ -475,7 +476,7 @@ class Inspect(ScoredImporter):
         if not isinstance(scores, dict):
             raise place.error("'scores' is no object")
         for scorer, score in scores.items():
-            seen.add(scorer)
+            known_scorers.add(scorer)
             if not self.scorers or scorer in self.scorers:
                 yield from _list_values(scorer, score, place)
 
@@ -483,31 +484,29 @@ class Inspect(ScoredImporter):
         """Return the reduced epochs of each scorer; None for samples that were not reduced."""
         place, known = log.place, set[str]()
         reduced: Runs = {}
-        for entry in _require_objects(log.read_reductions() or [], place, "reductions"):
+        for entry in require_list(log.read_reductions() or [], place, "reductions", dict):
             reducer = entry.get("reducer") or "mean"
             known.add(str(reducer))
-            scorer = get_member(entry, "scorer", of=str, place=place)
+            scorer = get_member(entry, "scorer", kind=str, place=place)
             if reducer != self.reducer or (self.scorers and scorer not in self.scorers):
                 continue
-            for one in _require_objects(entry.get("samples"), place, "reduced samples"):
-                item = str(get_member(one, "sample_id", of=(str, int), place=place))
-                for name, score in _list_values(scorer, one, place):
-                    if item in (run := reduced.setdefault((name, 1), {})):
-                        raise make_duplicate_error(item, place, run[item][1])
-                    run[item] = (score, place)
+            for sample in require_list(entry.get("samples"), place, "reduced samples", dict):
+                item = str(get_member(sample, "sample_id", kind=(str, int), place=place))
+                for name, score in _list_values(scorer, sample, place):
+                    add_score(reduced.setdefault((name, 1), {}), item, score, place)
         if not reduced:
             raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
                                       f"{suggest(self.reducer or '', known)}")
         for (scorer, _), run in runs.items():
-            for item, (_, where) in run.items():
+            for item, (_, sample_place) in run.items():
                 if (scorer, 1) in reduced:
-                    reduced[scorer, 1].setdefault(item, (None, where))
+                    reduced[scorer, 1].setdefault(item, (None, sample_place))
         return reduced
 
 
-def _check_targets(task: str, samples: Iterable[tuple[dict[str, Any], Place]],
+def _check_targets(task: str, samples: Iterable[Sample],
                    targets: dict[tuple[str, str], tuple[Any, Place]]) -> None:
-    """Require that an id is the same sample in all logs; stores targets of new samples."""
+    """Check that an id is the same sample in all logs; adds the targets of new samples."""
     for sample, place in samples:
         item, _ = _make_key(sample, place)
         target, first = targets.setdefault((task, item), (sample.get("target"), place))
@@ -518,35 +517,29 @@ def _check_targets(task: str, samples: Iterable[tuple[dict[str, Any], Place]],
 
 def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
     """Return the sample's id and epoch."""
-    item, epoch = get_member(sample, "id", of=(str, int), place=place), get_member(sample, "epoch", of=int, place=place)
-    return str(item), epoch
-
-
-def _require_objects(value: Any, place: Place, of: str) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise place.error(f"not a list of {of}")
-    return value
+    item = get_member(sample, "id", kind=(str, int), place=place)
+    return str(item), get_member(sample, "epoch", kind=int, place=place)
 
 
 def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-    """List a scorer's values by its name, or with keys if it has several."""
-    value = get_member(score, "value", of=object, place=place) if isinstance(score, dict) else None
+    """Yield a scorer's value with its name, or several values with the name and their keys."""
+    value = get_member(score, "value", kind=object, place=place) if isinstance(score, dict) else None
     if isinstance(value, dict):
-        yield from ((f"{scorer}.{key}", _to_number(one, scorer, place)) for key, one in value.items())
+        yield from ((f"{scorer}.{key}", _to_number(element, scorer, place)) for key, element in value.items())
     else:
         yield scorer, _to_number(value, scorer, place)
 
 
 def _to_number(value: Any, scorer: str, place: Place) -> float | None:
-    """Convert a value as Inspect does; None for nan, which is a sample without a score."""
+    """Convert a value as Inspect does; None for nan, which means that the sample has no score."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        known = _GRADES.get(value, _WORDS.get(value.lower()))
-        found = to_score(to_number(value, text=True)) if known is None else known
+        grade = _GRADES.get(value, _WORDS.get(value.lower()))
+        number = to_score(to_number(value, text=True)) if grade is None else grade
     else:
-        found = to_score(value)
-    if found is None:
-        raise place.error(f"scorer {scorer!r} gives {json.dumps(value)[:60]}, which is no number; choose others with "
-                          "the option 'scorers'")
-    return found
+        number = to_score(value)
+    if number is None:
+        raise place.error(f"scorer {scorer!r} has the value {json.dumps(value)[:60]}, which is no number; choose "
+                          "other scorers with the option 'scorers'")
+    return number

@@ -1,8 +1,7 @@
 """The results of MTEB: `MODEL/REVISION/TASK.json`, a score of every split and subset of every task.
 
-MTEB keeps scores of whole tasks, not of their items, so that the tasks are what can be paired: tests over them speak
-of other tasks of the kind, and not of other items of these. A task's score is the mean of its subsets' main scores, as
-MTEB computes it.
+MTEB stores scores of whole tasks, not of their items, so tasks are the units of tests: conclusions are about other
+tasks of this kind, not about other items of these tasks. A task's score is the mean of its subsets' main scores.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any, Literal
 
 from registry.errors import InputError
 from registry.importers.base import (
-    Collected,
     Place,
     Run,
+    ScoreCollection,
     ScoredImporter,
     Sources,
     check_known,
@@ -30,17 +29,17 @@ from registry.manifest.folder import TaskFolder
 _META = "model_meta.json"
 Parts = Set[tuple[str, str]]  # splits, each with a subset
 
-_NOT_TASKS = ("_predictions.json",)  # what the models answered, without what is right
+_PREDICTIONS = "_predictions.json"  # models' answers without scores
 
 
 class Mteb(ScoredImporter):
     """MTEB: folders of results, `MODEL/REVISION/TASK.json`; tasks are the items.
 
     Attributes:
-        tasks: The tasks, such as those of a benchmark; without any all.
-        splits: The splits of each task; without any `test` where there is one, else all.
-        languages: Only subsets in one of these, as their results name them: `eng` or `eng-Latn`.
-        revisions: Several revisions of a model with the same task: `reject` them, or take them as systems `apart`.
+        tasks: Tasks, such as the tasks of a benchmark; empty for all.
+        splits: Splits of each task; empty for `test` if a task has it, else all.
+        languages: Only subsets in one of these languages, such as `eng` or `eng-Latn`.
+        revisions: Several revisions of a model with the same task: `reject` them, or import them as systems `apart`.
     """
 
     name = "mteb"
@@ -51,68 +50,68 @@ class Mteb(ScoredImporter):
     revisions: Literal["reject", "apart"] = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        collected, runs = Collected(path, self.missing, self.better), dict[str, Run]()
+        collection, runs = ScoreCollection(path, self.missing, self.better), dict[str, Run]()
         names: dict[Path, str] = {}
-        parts: dict[str, tuple[str, Parts]] = {}  # of each task, a model that has results of it, and of which parts
+        parts: dict[str, tuple[str, Parts]] = {}  # an example model of each task, with its parts of the task
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".json") and name != _META,
                                "TASK.json, as MTEB writes it,"):
-            if file.name.endswith(_NOT_TASKS):
-                continue
-            if self.tasks and file.name.partition(".json")[0] not in self.tasks:
+            if file.name.endswith(_PREDICTIONS) or (
+                    self.tasks and file.name.partition(".json")[0] not in self.tasks):
                 continue
             if file.parent not in names:
-                names[file.parent] = self._read_model(file.parent, collected)
-            results, place = collected.load_json(file)
-            task, score, found = self._read_task(results, place)
-            other, wanted = parts.setdefault(task, (names[file.parent], found))
-            if found != wanted:
-                raise _make_parts_error(task, (names[file.parent], found), (other, wanted), place)
-            run = runs.setdefault(names[file.parent], {})
+                names[file.parent] = self._read_model(file.parent, collection)
+            model = names[file.parent]
+            results, place = collection.load_json(file)
+            task, score, model_parts = self._read_task(results, place)
+            first, first_parts = parts.setdefault(task, (model, model_parts))
+            if model_parts != first_parts:
+                raise _make_parts_error(task, (model, model_parts), (first, first_parts), place)
+            run = runs.setdefault(model, {})
             if task in run:
-                raise InputError(f"a second result of {names[file.parent]!r} on {task!r}, as {run[task][1].path} is; "
-                                 "keep one, or --option revisions=apart", path=file, category="duplicate")
+                raise InputError(f"a second result of {model!r} on {task!r}, after {run[task][1].path}; keep one, or "
+                                 "import both with --option revisions=apart", path=file, category="duplicate")
             run[task] = (score, place)
         check_known(self.tasks, parts, "result of task", path)
         for model, run in runs.items():
-            collected.add("mteb", model, "1", run)
+            collection.add_run("mteb", model, "1", run)
         if not any(score is not None for run in runs.values() for score, _ in run.values()):
             raise InputError("no task has a score of these splits and languages", path=path)
-        return collected.make_task(then=(
-            "the items are whole tasks, as MTEB keeps no scores of theirs: tests tell whether one model is better than "
-            "another on other tasks of this kind, and nothing of other items of these tasks",))
+        return collection.make_task(advice=(
+            "The items are whole tasks, because MTEB stores no scores of single items: a significant difference holds "
+            "for other tasks of this kind, not for other items of these tasks",))
 
     def _read_model(self, folder: Path, sources: Sources) -> str:
         """Return the model of a folder by its metadata, else by folder names."""
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
             meta, place = sources.load_json(folder / _META)
-            model = get_member(meta, "name", of=str, place=place)
+            model = get_member(meta, "name", kind=str, place=place)
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
     def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
-        """Return a task's name, its score, and the parts of this mean."""
-        task = get_member(results, "task_name", of=str, place=place)
-        scores = get_member(results, "scores", of=dict, place=place)
+        """Return a task's name, its score, and its splits and subsets."""
+        task = get_member(results, "task_name", kind=str, place=place)
+        scores = get_member(results, "scores", kind=dict, place=place)
         splits = self.splits or (("test",) if "test" in scores else tuple(scores))
-        found: dict[tuple[str, str], float] = {}
+        parts: dict[tuple[str, str], float] = {}
         for split in splits:
             entries = scores.get(split, [])
             if not isinstance(entries, list):
                 raise place.error(f"'scores.{split}' is no list of subsets")
             for n, entry in enumerate(entries):
                 if (score := self._read_subset(entry, place)) is not None:
-                    found[split, str(entry.get("hf_subset", n))] = score
-        if any(map(math.isnan, found.values())) or not found:
-            return task, None, found.keys()
-        return task, compute_mean(list(found.values())), found.keys()
+                    parts[split, str(entry.get("hf_subset", n))] = score
+        if any(map(math.isnan, parts.values())) or not parts:
+            return task, None, parts.keys()
+        return task, compute_mean(list(parts.values())), parts.keys()
 
     def _read_subset(self, entry: Any, place: Place) -> float | None:
         """Return a subset's main score, nan if absent; None if its language is not requested."""
-        languages = get_member(entry, "languages", of=list, place=place)
+        languages = get_member(entry, "languages", kind=list, place=place)
         if self.languages and not any(str(language) in self.languages or str(language).partition("-")[0] in
                                       self.languages for language in languages):
             return None
-        value = get_member(entry, "main_score", of=object, place=place)
+        value = get_member(entry, "main_score", kind=object, place=place)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return math.nan
         if (score := to_score(value)) is None:
@@ -120,11 +119,12 @@ class Mteb(ScoredImporter):
         return score
 
 
-def _make_parts_error(task: str, one: tuple[str, Parts], other: tuple[str, Parts], place: Place) -> InputError:
+def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Parts], place: Place) -> InputError:
     """Return the error for two models with different splits or subsets of a task."""
-    (model, found), (second, wanted) = one, other
-    lacking, (split, subset) = (model, min(wanted - found)) if wanted - found else (second, min(found - wanted))
-    return place.error(f"{lacking!r} has no result of split {split!r}, subset {subset!r}, of {task!r}, and "
-                       f"{second if lacking == model else model!r} has one, so that their means do not compare: choose "
-                       "what all have with --option splits=... or languages=..., leave out the task with --option "
-                       "tasks=..., or the model")
+    if not second[1] - first[1]:
+        first, second = second, first
+    (model, parts), (other, other_parts) = first, second
+    split, subset = min(other_parts - parts)
+    return place.error(f"{model!r} has no result of split {split!r}, subset {subset!r}, of {task!r}, but {other!r} has "
+                       "one, so that their means are not comparable; choose parts that all models have with --option "
+                       "splits=... or languages=..., or remove the task or the model")

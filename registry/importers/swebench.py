@@ -5,8 +5,8 @@
 - `SYSTEM/results/results.json` of SWE-bench/experiments: lists of instances that are resolved, not generated, or
   without logs. All others are unresolved, so a list of all instances is needed. The harness before 2.0 lists more.
 - `SYSTEM/per_instance_details.json` there: an object per instance that says whether it is resolved.
-- `SYSTEM/metadata.yaml` there: who submitted, and which model. It is read as PyYAML's nodes, because merged mappings
-  can fill all memory when they become objects. Without PyYAML (extra `swe-bench`) it is ignored.
+- `SYSTEM/metadata.yaml` there: who submitted, and which model. This module reads PyYAML's nodes, because merged
+  mappings can fill all memory when they become objects. Without PyYAML (extra `swe-bench`) the file is ignored.
 
 The outcome of an instance is its label and the gold label is `resolved`, so accuracy is SWE-bench's score. Other labels
 are `unresolved`, `error` (the evaluation failed), `empty_patch` and `incomplete` (no patch was submitted).
@@ -25,11 +25,11 @@ from registry.importers.base import Importer, Place, Sources, find_files, get_me
 from registry.manifest.folder import TaskFolder
 
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
-_LARGEST = 2**16  # bytes of a file that names a system and its makers
-_LONGEST, _MOST = 300, 20  # characters of a text, and texts of a list, that are kept
-_KINDS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # of what is no program's own
+_MAX_BYTES = 2**16  # of metadata
+_MAX_CHARACTERS, _MAX_TEXTS = 300, 20  # stored characters of a text, and texts of a list
+_TAGS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # without tags of single programs
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-# What is kept, by the keys under which newer files and older ones have it.
+# Keys of every attribute in newer and older files.
 _KEYS = {
     "name": (("info", "name"), ("name",)), "site": (("info", "site"), ("site",)), "report": (("info", "report"),),
     "organisation": (("tags", "org"),), "model": (("tags", "model"),), "open_model": (("tags", "os_model"),),
@@ -39,22 +39,22 @@ _KEYS = {
 
 
 def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
-    """Return the metadata of a submission's folder, for queries.
+    """Return the attributes of a submission from its folder.
 
     Raises:
         InputError: Its metadata are no YAML, or too large.
     """
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     if match := _DATE.fullmatch(folder.name):
-        found["date"] = "-".join(match.groups())
+        attributes["date"] = "-".join(match.groups())
     file = folder / "metadata.yaml"
     if not file.is_file() or (metadata := _read_metadata(file, sources)) is None:
-        return found
-    for name, places in _KEYS.items():
-        value = next((value for keys in places if (value := _get_text(metadata, keys)) is not None), None)
+        return attributes
+    for name, paths in _KEYS.items():
+        value = next((value for keys in paths if (value := _get_text(metadata, keys)) is not None), None)
         if value is not None:
-            found[name] = value
-    return found
+            attributes[name] = value
+    return attributes
 
 
 def _read_metadata(file: Path, sources: Sources) -> Any:
@@ -64,52 +64,53 @@ def _read_metadata(file: Path, sources: Sources) -> Any:
     except ImportError:
         return None
     document = sources.load(file)
-    if len(document.content) > _LARGEST:
-        raise InputError(f"more than {_LARGEST >> 10} KiB, which is no description of a submission", path=file)
+    if len(document.content) > _MAX_BYTES:
+        raise InputError(f"more than {_MAX_BYTES >> 10} KiB, which is too large for metadata; shorten it", path=file)
     try:
         metadata = yaml.compose(document.text(), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(f"not YAML: {str(error).partition(chr(10))[0][:200] or 'nested too deeply'}",
                          path=file) from None
     for node in _list_nodes(metadata):
-        _check_nodes(node, file)
+        _check_node(node, file)
     return metadata
 
 
 def _list_nodes(root: Any) -> Iterator[Any]:
-    left, seen = [] if root is None else [root], set()
-    while left:
-        node = left.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
+    pending, visited = [] if root is None else [root], set()
+    while pending:
+        node = pending.pop()
+        if id(node) not in visited:
+            visited.add(id(node))
             yield node
-            left += () if node.id == "scalar" else chain(*node.value) if node.id == "mapping" else node.value
+            pending += () if node.id == "scalar" else chain(*node.value) if node.id == "mapping" else node.value
 
 
-def _check_nodes(node: Any, file: Path) -> None:
+def _check_node(node: Any, file: Path) -> None:
     """Refuse objects of other programs, merged mappings and duplicate keys."""
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
-    if kind not in _KINDS:
-        what = "'<<' merges mappings; write their keys out" if kind == "merge" else f"a tag {kind[:60]!r}; leave it out"
-        raise InputError(f"not YAML as it is read here: {what}", path=file, line=line)
+    if kind not in _TAGS:
+        problem = ("'<<' merges mappings; write out their keys" if kind == "merge" else
+                   f"the tag {kind[:60]!r}; remove it")
+        raise InputError(f"not supported in YAML: {problem}", path=file, line=line)
     keys = [key.value for key, _ in node.value if key.id == "scalar"] if node.id == "mapping" else []
     if len(set(keys)) < len(keys):
-        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
-        raise InputError(f"not YAML: the key {twice[:60]!r} stands twice", path=file, line=line)
+        duplicate = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise InputError(f"not YAML: the key {duplicate[:60]!r} occurs twice", path=file, line=line)
 
 
 def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
     """Return a text or truth value under nested keys; a list becomes one text."""
     node = metadata
     for key in keys:
-        of = node.value if node.id == "mapping" else ()
-        if (node := next((value for name, value in of if name.value == key), None)) is None:
+        members = node.value if node.id == "mapping" else ()
+        if (node := next((value for name, value in members if name.value == key), None)) is None:
             return None
     if node.id == "scalar" and isinstance(value := _to_plain(node), bool):
         return value
-    texts = map(_to_plain, node.value[:_MOST] if node.id == "sequence" else [node])
-    text = ", ".join(one for one in texts if isinstance(one, str))
+    texts = map(_to_plain, node.value[:_MAX_TEXTS] if node.id == "sequence" else [node])
+    text = ", ".join(element for element in texts if isinstance(element, str))
     return text if text and text.isprintable() else None
 
 
@@ -120,24 +121,24 @@ def _to_plain(node: Any) -> str | bool | None:
         return _TRUTHS.get(node.value.lower())
     if kind == "int":
         return node.value if re.fullmatch(r"-?\d{1,9}", node.value, re.ASCII) else None
-    return node.value[:_LONGEST].strip() if kind == "str" else None
+    return node.value[:_MAX_CHARACTERS].strip() if kind == "str" else None
 
 
 Outcomes = dict[str, str]  # by instance
 
 OUTCOMES = ("resolved", "unresolved", "error", "empty_patch", "incomplete")
 _GOLD = "instances.tsv"
-_OF_ONE_INSTANCE = "report.json"
-_FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
+_INSTANCE_REPORT = "report.json"
+_FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # `error_ids` since 2.0
 
 
 class SweBench(Importer):
-    """SWE-bench: reports of the evaluation harness, or results as SWE-bench/experiments has them, in a folder.
+    """SWE-bench: reports of the evaluation harness, or results from SWE-bench/experiments, in a folder.
 
     Attributes:
-        run: What stands for RUN in the reports' names MODEL.RUN.json; it is left out of the systems' names.
-        instances: A file in the folder with all instances, one per line; published `results.json` need it.
-        missing: Instances that one system's file says nothing of: `reject` the files, or `drop` them for all systems.
+        run: RUN of the reports' names MODEL.RUN.json; it is removed from the systems' names.
+        instances: File in the folder with all instances, one per line; published `results.json` need it.
+        missing: Instances that are not in one system's file: `reject` the files, or `drop` them for all systems.
     """
 
     name = "swe-bench"
@@ -148,44 +149,43 @@ class SweBench(Importer):
 
     def read(self, path: Path) -> TaskFolder:
         outcomes: dict[str, Outcomes] = {}
-        about: dict[str, dict[str, Any]] = {}
+        attributes: dict[str, dict[str, Any]] = {}
         sources = Sources(path)
         known = self._list_instances(sources)
-        end = f".{self.run}.json" if self.run else ".json"
-        files = find_files(path, lambda name: name.endswith(end) and name != _OF_ONE_INSTANCE,
-                           f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
-        published = [file for file in files if file.name in _PUBLISHED]  # among much else
+        suffix = f".{self.run}.json" if self.run else ".json"
+        files = find_files(path, lambda name: name.endswith(suffix) and name != _INSTANCE_REPORT,
+                           f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{suffix}'}")
+        published = [file for file in files if file.name in _PUBLISHED]
         for file in published or files:
-            system = _find_folder(file).name if published else file.name.removesuffix(end)
+            system = _find_folder(file).name if published else file.name.removesuffix(suffix)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
             read = _PUBLISHED.get(file.name, _read_report)
-            about[system] = read_attributes(_find_folder(file), sources) if published else {}
-            outcomes[system] = found = read(*sources.load_json(file), known)
-            for instance in found:
+            attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
+            outcomes[system] = read(*sources.load_json(file), known)
+            for instance in outcomes[system]:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"names {instance!r}, which is no instance", path=file)
                 if known and instance not in known:
-                    raise InputError(f"not among those of {self.instances!r}", path=file, item=instance,
+                    raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
                                      category="unknown")
-        instances = sorted(known or {instance for of in outcomes.values() for instance in of})
-        for system, of in outcomes.items():
-            lacking = [instance for instance in instances if instance not in of]
-            if lacking and self.missing == "reject":
-                n = counted(len(lacking), "instance")
-                raise InputError(f"what there is of {system!r} says nothing of {n} that others report on, such as "
-                                 f"{lacking[0]!r}; --option missing=drop leaves such ones out for all systems",
+        instances = sorted(known or {instance for reported in outcomes.values() for instance in reported})
+        for system, reported in outcomes.items():
+            missing = [instance for instance in instances if instance not in reported]
+            if missing and self.missing == "reject":
+                raise InputError(f"{system!r} has no outcome of {counted(len(missing), 'instance')} that others have, "
+                                 f"such as {missing[0]!r}; --option missing=drop drops such instances for all systems",
                                  path=path, category="missing")
-        return self._make_task(sources, instances, outcomes, about)
+        return self._make_task(sources, instances, outcomes, attributes)
 
     def _make_task(self, sources: Sources, instances: list[str], outcomes: Mapping[str, Outcomes],
-                   about: Mapping[str, dict[str, Any]]) -> TaskFolder:
+                   attributes: Mapping[str, dict[str, Any]]) -> TaskFolder:
         files = {_GOLD: _format_table((instance, "resolved", instance.rpartition("-")[0] or instance)
                                       for instance in instances)}
         slugs = make_slugs(outcomes, sources.path)
-        for system, of in outcomes.items():
+        for system, reported in outcomes.items():
             files[f"systems/{slugs[system]}.tsv"] = _format_table(
-                (instance, of[instance]) for instance in instances if instance in of)
+                (instance, reported[instance]) for instance in instances if instance in reported)
         return TaskFolder({
             "task": {"title": make_title(sources.path)},
             "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
@@ -194,7 +194,8 @@ class SweBench(Importer):
             "submission": {"options": {"columns": ["item", "label"]}, "missing": self.missing},
             "metric": [{"id": "resolved", "name": "Accuracy"}],
             "submit": [{"file": f"systems/{slug}.tsv", "system": system,
-                        **({"attributes": about[system]} if about[system] else {})} for system, slug in slugs.items()],
+                        **({"attributes": attributes[system]} if attributes[system] else {})}
+                       for system, slug in slugs.items()],
         }, files, sources.digests)
 
     def _list_instances(self, sources: Sources) -> frozenset[str]:
@@ -214,42 +215,42 @@ def _find_folder(file: Path) -> Path:
 def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """Return the outcome of every instance in a report of the harness since 2.0."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
-        raise place.error("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
-                          "--option run=RUN choose those called MODEL.RUN.json")
-    found: Outcomes = {}
+        raise place.error("no key 'resolved_ids', so this is no report of a run; name such a report, or select files "
+                          "called MODEL.RUN.json with --option run=RUN")
+    outcomes: Outcomes = {}
     for outcome in OUTCOMES:
-        _add_outcome(found, _require_names(report, f"{outcome}_ids", place), outcome, place)
-    total = get_member(report, "total_instances", of=int, place=place)
-    if total != len(found) or not found:
-        raise place.error(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
-                          "is this a report of the run of a whole set?", category="missing")
-    return found
+        _add_outcome(outcomes, _get_names(report, f"{outcome}_ids", place), outcome, place)
+    total = get_member(report, "total_instances", kind=int, place=place)
+    if total != len(outcomes) or not outcomes:
+        raise place.error(f"lists outcomes of {counted(len(outcomes), 'instance')}, but 'total_instances' is {total}; "
+                          "name the report of a run on all instances", category="missing")
+    return outcomes
 
 
 def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
     """Return outcomes in a `results.json`; lists of the harness before 2.0 contain each other."""
-    found: Outcomes = {}
-    _add_outcome(found, _require_names(results, "resolved", place), "resolved", place)
-    _add_outcome(found, _require_names(results, "no_generation", place), "empty_patch", place)
+    outcomes: Outcomes = {}
+    _add_outcome(outcomes, _get_names(results, "resolved", place), "resolved", place)
+    _add_outcome(outcomes, _get_names(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
         if not known:
-            raise place.error("lists what was resolved and not what was not; name a file in the folder that lists all "
-                              "instances, one per line: --option instances=FILE")
-        _add_outcome(found, _require_names(results, "no_logs", place), "error", place)
-        return found | {instance: "unresolved" for instance in known if instance not in found}
-    generated, logged = (_require_names(results, name, place) for name in ("generated", "with_logs"))
-    failed = {instance for name in _FAILED for instance in _require_names(results, name, place)}
+            raise place.error("lists only resolved instances; name a file in the folder that lists all instances, one "
+                              "per line: --option instances=FILE")
+        _add_outcome(outcomes, _get_names(results, "no_logs", place), "error", place)
+        return outcomes | {instance: "unresolved" for instance in known if instance not in outcomes}
+    generated, logged = (_get_names(results, name, place) for name in ("generated", "with_logs"))
+    failed = {instance for name in _FAILED for instance in _get_names(results, name, place)}
     failed |= set(generated) - set(logged)
-    rest = [instance for instance in generated if instance not in found]
-    _add_outcome(found, (instance for instance in rest if instance in failed), "error", place)
-    _add_outcome(found, (instance for instance in rest if instance not in failed), "unresolved", place)
-    return found | {instance: "incomplete" for instance in known if instance not in found}
+    rest = [instance for instance in generated if instance not in outcomes]
+    _add_outcome(outcomes, (instance for instance in rest if instance in failed), "error", place)
+    _add_outcome(outcomes, (instance for instance in rest if instance not in failed), "unresolved", place)
+    return outcomes | {instance: "incomplete" for instance in known if instance not in outcomes}
 
 
 def _read_details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     if not isinstance(details, dict) or not details:
         raise place.error("no object of instances")
-    return {instance: "resolved" if get_member(details, instance, "resolved", of=bool, place=place) else "unresolved"
+    return {instance: "resolved" if get_member(details, instance, "resolved", kind=bool, place=place) else "unresolved"
             for instance in details}
 
 
@@ -257,17 +258,17 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
     "results.json": _read_results, "per_instance_details.json": _read_details}
 
 
-def _require_names(report: Any, name: str, place: Place) -> list[str]:
-    listed: list[Any] = get_member(report, name, of=list, place=place)
+def _get_names(report: Any, name: str, place: Place) -> list[str]:
+    listed: list[Any] = get_member(report, name, kind=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
         raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
     return listed
 
 
-def _add_outcome(found: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
-    """Store the outcome of instances, which have one each."""
+def _add_outcome(outcomes: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
+    """Store the outcome of instances; raise InputError if one already has another."""
     for instance in instances:
-        if (other := found.setdefault(instance, outcome)) is not outcome:
+        if (other := outcomes.setdefault(instance, outcome)) is not outcome:
             raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
 
 

@@ -1,4 +1,4 @@
-"""Results without a format of their own: wide and long tables of scores, and folders of plain text."""
+"""Results without a special format: wide and long tables of scores, and folders of plain text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.base import (
-    Collected,
     Importer,
     Measure,
     Place,
     Run,
+    ScoreCollection,
     ScoredImporter,
+    add_score,
     check_metric_name,
     find_files,
-    make_duplicate_error,
     make_slugs,
     make_title,
     split_model,
@@ -34,7 +34,7 @@ from registry.readers.tables import Row, is_unscored, shorten, to_number, to_tex
 
 
 class _Head(NamedTuple):
-    """The columns and the first row of a table, and where both stand in a text."""
+    """The columns and the first row of a table, with their lines in a text."""
 
     columns: Sequence[str]
     first: Sequence[Any]
@@ -46,14 +46,14 @@ class Wide(Importer):
     """Delimited text with a header, or Parquet: a row for every item, a column of scores for every system.
 
     Attributes:
-        item: The columns that together name an item; without any the rows are numbered from 1.
+        item: Columns that together name an item; empty to number the rows from 1.
         attributes: Columns that are attributes of the item.
-        systems: The columns of the systems; without any all that no other option names.
-        runs: What these columns are called where a system has several, one for each run: `{system}.{run}`.
-        separator: Between columns of text: `comma`, `semicolon`, `tab` or `whitespace`.
-        unscored: What stands in place of a score where a system has none for the item.
-        better: Whether `higher` or `lower` scores are the better ones.
-        metric: What boards call the mean of the scores.
+        systems: Columns of the systems; empty for all that no other option names.
+        runs: Pattern of the columns' names if a system has several, one for each run: `{system}.{run}`.
+        separator: Separator of columns in text: `comma`, `semicolon`, `tab` or `whitespace`.
+        unscored: Cells that mean that a system has no score for the item.
+        better: Whether `higher` or `lower` scores are better.
+        metric: Name of the scores' mean on leaderboards.
         missing: Items without a score by one of the systems: `reject` the table, or `drop` the item for all systems.
     """
 
@@ -77,9 +77,9 @@ class Wide(Importer):
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
-        """Declare every system's column as its submission; the table itself is the gold with the items."""
-        collected = Collected(path, self.missing, self.better)
-        document = collected.load(path)
+        """Make a task whose submissions are the systems' columns; the table itself is the gold file with the items."""
+        collection = ScoreCollection(path, self.missing, self.better)
+        document = collection.load(path)
         is_parquet = document.content.startswith(MAGIC)
         head = self._read_parquet_head(document) if is_parquet else self._read_delimited_head(document)
         systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
@@ -92,10 +92,10 @@ class Wide(Importer):
                             Place(document.path, head.first_line), text=not is_parquet)
         if self.runs is not None:
             columns = _split_columns(systems, self.runs, Place(document.path, head.line))
-            return self._read_runs(document, columns, collected)
+            return self._read_runs(document, columns, collection)
         file = "scores.parquet" if is_parquet else "scores.csv"
-        written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
-        options = {**written, "item": list(self.item), "attributes": list(self.attributes),
+        syntax = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
+        options = {**syntax, "item": list(self.item), "attributes": list(self.attributes),
                    "unscored": list(self.unscored)}
         return TaskFolder({
             "task": {"title": make_title(path)},
@@ -103,30 +103,28 @@ class Wide(Importer):
             "submission": {"missing": self.missing},
             "metric": [Measure(name=self.metric).describe_metric(self.better)],
             "submit": [{"file": file, **split_model(name), "options": {"score": name}} for name in systems],
-        }, {file: document.content}, collected.digests, copies={file: document.path})
+        }, {file: document.content}, collection.digests, copies={file: document.path})
 
     def _read_runs(self, document: Document, columns: Mapping[str, tuple[str, str]],
-                   collected: Collected) -> TaskFolder:
+                   collection: ScoreCollection) -> TaskFolder:
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, unscored=self.unscored,
                         syntax="parquet" if document.content.startswith(MAGIC) else "delimited")
         scores: dict[str, Run] = {column: {} for column in columns}
         for row in reader.read_rows(document, tuple(columns), self.attributes):
             place = Place(document.path, row.line)
-            collected.describe("test", row.key, row.attributes, place)
-            for (column, found), cell in zip(scores.items(), row.cells, strict=True):
-                if row.key in found:
-                    raise make_duplicate_error(row.key, place, found[row.key][1])
-                found[row.key] = (reader.parse_number(cell, column, row), place)
+            collection.set_attributes("test", row.key, row.attributes, place)
+            for (column, column_scores), cell in zip(scores.items(), row.cells, strict=True):
+                add_score(column_scores, row.key, reader.parse_number(cell, column, row), place)
         for column, (system, run) in columns.items():
-            collected.add("test", system, run, scores[column])
-        return collected.make_task(Measure(name=self.metric))
+            collection.add_run("test", system, run, scores[column])
+        return collection.make_task(Measure(name=self.metric))
 
     def _read_delimited_head(self, document: Document) -> _Head:
         rows = read_cells(document, Written(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
-            raise document.error(f"only one column, {header[0]!r}; --option separator=comma, semicolon, tab or "
-                                 "whitespace says what separates them", line=line)
+            raise document.error(f"only one column, {header[0]!r}; name the separator of columns with --option "
+                                 "separator=comma, semicolon, tab or whitespace", line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
         first_line, first = next(rows, (line, []))
         return _Head(columns, first, line, first_line)
@@ -139,50 +137,48 @@ class Wide(Importer):
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """Check by the first row that the systems' columns have scores."""
+        """Check in the first row that the systems' columns have scores."""
         for name in systems:
             cell = first.get(name)
-            is_there = not is_unscored(cell, self.unscored) and str(cell).strip()
-            is_meant = isinstance(cell, bool) and self.systems  # else a flag of the items might be taken for a system
-            if is_there and not is_meant and math.isnan(to_number(cell, text=text)):
+            is_scored = not is_unscored(cell, self.unscored) and str(cell).strip()
+            is_flag = isinstance(cell, bool) and self.systems  # by default a truth value may be an attribute of items
+            if is_scored and not is_flag and math.isnan(to_number(cell, text=text)):
                 raise place.error(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
-                                  f"--option item={name}; else --option systems or unscored")
+                                  f"add --option item={name}, else --option systems or unscored")
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
-    """Return the system and run of every column by a pattern that matches in one way."""
-    found = {}
+    """Return the system and run of every column; the pattern must match in only one way."""
+    parts = BRACES.split(pattern)
+    shortest, longest = ("".join(f"(?P<{part}>{text})" if n % 2 else re.escape(part) for n, part in enumerate(parts))
+                         for text in (".+?", ".+"))
+    runs = {}
     for column in columns:
-        first, last = (re.fullmatch(_make_expression(pattern, how), column, re.DOTALL) for how in (".+?", ".+"))
+        first, last = (re.fullmatch(expression, column, re.DOTALL) for expression in (shortest, longest))
         if first is None or last is None:
-            raise place.error(f"the column {column!r} is not called {pattern}; --option systems names those that are "
-                              "systems', --option attributes others")
+            raise place.error(f"the column {column!r} does not match {pattern}; name the systems' columns with "
+                              "--option systems, or others with --option attributes")
         if first.groupdict() != last.groupdict():
-            raise place.error(f"the column {column!r} is called {pattern} in more than one way; give it another name")
-        found[column] = (first["system"], first["run"])
-    return found
-
-
-def _make_expression(pattern: str, how: str) -> str:
-    pieces = enumerate(BRACES.split(pattern))
-    return "".join(f"(?P<{piece}>{how})" if n % 2 else re.escape(piece) for n, piece in pieces)
+            raise place.error(f"the column {column!r} matches {pattern} in several ways; rename it")
+        runs[column] = (first["system"], first["run"])
+    return runs
 
 
 class Long(ScoredImporter):
     """Delimited text with a header, JSON or Parquet: a row for every score of every system.
 
     Attributes:
-        item: The columns that together name an item.
-        system: The column that names the system.
-        score: The column that holds the score.
-        run: The column that tells the runs of a system apart.
-        test_set: The column that names the benchmark, where there are several.
+        item: Columns that together name an item.
+        system: Column that names the system.
+        score: Column with the score.
+        run: Column that distinguishes the runs of a system.
+        test_set: Column that names the benchmark, if the table has several.
         attributes: Columns that are attributes of the item.
-        syntax: `delimited`, `jsonl` or `json`, whose columns may be paths; Parquet is known by its content.
-        separator: Between columns of text: `comma`, `semicolon`, `tab` or `whitespace`.
-        columns: The names of the columns in order, where the text has no header.
-        unscored: What stands in place of a score where there is none.
-        metric: What boards call the mean of the scores.
+        syntax: `delimited`, `jsonl` or `json`, whose columns may be paths; Parquet is detected by its content.
+        separator: Separator of columns in text: `comma`, `semicolon`, `tab` or `whitespace`.
+        columns: Names of the columns in order, if the text has no header.
+        unscored: Cells that mean that there is no score.
+        metric: Name of the scores' mean on leaderboards.
     """
 
     name: ClassVar[str] = "long"
@@ -205,30 +201,30 @@ class Long(ScoredImporter):
         if not self.item:
             raise InputError("option 'item' of long must name one column or more: an item has a row for each system")
         if "item" in self.attributes:
-            raise InputError("option 'attributes' of long cannot name 'item', which the items' own names are called")
+            raise InputError("option 'attributes' of long cannot name 'item', because files have the items' names "
+                             "under this name; rename the column")
 
     def read(self, path: Path) -> TaskFolder:
-        """Read the table once, and write one file per run."""
-        collected = Collected(path, self.missing, self.better)
-        document = collected.load(path)
+        """Read the table once, and make one file per run."""
+        collection = ScoreCollection(path, self.missing, self.better)
+        document = collection.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
                         unscored=self.unscored, syntax="parquet" if document.content.startswith(MAGIC) else self.syntax)
         names = (self.system, *(name for name in (self.run, self.test_set) if name is not None))
-        found: dict[tuple[str, str, str], Run] = defaultdict(dict)
+        runs: dict[tuple[str, str, str], Run] = defaultdict(dict)
+        remedy = "; if these are runs, name the column that distinguishes them with --option run" * (self.run is None)
         for row in reader.read_rows(document, (self.score, *names), self.attributes):
             place = Place(document.path, row.line)
             score, *cells = row.cells
-            of = {name: _to_name(cell, name, row) for name, cell in zip(names, cells, strict=True)}
-            system, run, test_set = of[self.system], of.get(self.run or "", "1"), of.get(self.test_set or "", "test")
-            collected.describe(test_set, row.key, row.attributes, place)
-            number, scores = reader.parse_number(score, self.score, row), found[test_set, system, run]
-            if row.key in scores:
-                raise make_duplicate_error(f"{row.key} (system {system!r})", place, scores[row.key][1], (
-                    "; if these are runs, --option run says which column tells them apart" if self.run is None else ""))
-            scores[row.key] = (number, place)
-        for (test_set, system, run), scores in found.items():
-            collected.add(test_set, system, run, scores)
-        return collected.make_task(Measure(name=self.metric))
+            texts = {name: _to_name(cell, name, row) for name, cell in zip(names, cells, strict=True)}
+            system = texts[self.system]
+            run, test_set = texts.get(self.run or "", "1"), texts.get(self.test_set or "", "test")
+            collection.set_attributes(test_set, row.key, row.attributes, place)
+            add_score(runs[test_set, system, run], row.key, reader.parse_number(score, self.score, row), place,
+                      f"{row.key} (system {system!r})", remedy)
+        for (test_set, system, run), scores in runs.items():
+            collection.add_run(test_set, system, run, scores)
+        return collection.make_task(Measure(name=self.metric))
 
 
 def _to_name(cell: Any, column: str, row: Row) -> str:
@@ -241,15 +237,15 @@ def _to_name(cell: Any, column: str, row: Row) -> str:
 class Plain(Importer):
     """Plain text: every file of a folder that is neither reference nor source is a system's output.
 
-    The options that name files take patterns, in which `*` is any text and `?` any character.
+    Options that name files take patterns: `*` matches any text and `?` any character.
 
     Attributes:
-        references: Which files are references; the first by name is the gold.
-        source: Which file is the source.
-        documents: Which file names the document of every segment, one per line; documents are then clusters.
-        system: What systems' files are called, with `{system}` for the system's name; files called otherwise are
-            passed over. An end `.txt` or `.gz` of the file's name is not looked at.
-        missing: Blank lines of systems: `reject` the file, or count them as the empty text as sacrebleu does (`worst`).
+        references: Reference files; the first by name is the gold.
+        source: Source file.
+        documents: File with the document of every segment, one per line; documents are then clusters.
+        system: Pattern of systems' files, with `{system}` for the system's name and without `.txt` or `.gz` at the
+            end; other files are ignored.
+        missing: Blank lines of systems: `reject` the file, or score them as empty text as sacrebleu does (`worst`).
     """
 
     name = "plain"
@@ -267,58 +263,59 @@ class Plain(Importer):
 
     def read(self, path: Path) -> TaskFolder:
         if not path.is_dir():
-            raise InputError("not a folder; name the one of the references and systems", path=path)
+            raise InputError("not a folder; name the folder of the references and systems", path=path)
         files = find_files(path, lambda name: not name.startswith("."), "file", deep=False)
         roles = {role: [file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns)]
                  for role, patterns in (("reference", self.references), ("source", self.source),
                                         ("documents", self.documents))}
         if not roles["reference"]:
-            raise InputError(f"no reference: no file is called {' or '.join(self.references)}; name it with the option "
-                             "'references'", path=path)
+            raise InputError(f"no reference: no file name matches {' or '.join(self.references)}; name it with the "
+                             "option 'references'", path=path)
         for role in ("source", "documents"):
             if len(roles[role]) > 1:
-                raise InputError(f"called as a {role} file, as {roles[role][0].name} is; name it with an option",
-                                 path=roles[role][1])
-        given = [file for role in roles.values() for file in role]
-        if twice := next((file for file in given if given.count(file) > 1), None):
-            raise InputError("named by two options; reference, source and documents are different files", path=twice)
-        systems = self._find_systems([file for file in files if file not in given])
+                raise InputError(f"a second {role} file, after {roles[role][0].name}; name one with the option "
+                                 f"{role!r}", path=roles[role][1])
+        assigned = [file for role in roles.values() for file in role]
+        if duplicate := next((file for file in assigned if assigned.count(file) > 1), None):
+            raise InputError("named by two options; reference, source and documents are different files",
+                             path=duplicate)
+        systems = self._find_systems([file for file in files if file not in assigned])
         if not systems:
-            raise InputError(f"no file of a system called {self.system}", path=path)
+            raise InputError(f"no file name of a system matches {self.system}", path=path)
         return self._make_task(path, roles, systems)
 
     def _find_systems(self, files: Iterable[Path]) -> dict[str, Path]:
-        before, _, after = self.system.partition("{system}")
-        found: dict[str, Path] = {}
+        prefix, _, suffix = self.system.partition("{system}")
+        systems: dict[str, Path] = {}
         for file in files:
             stem = file.name.removesuffix(".gz").removesuffix(".txt")
-            if not (stem.startswith(before) and stem.endswith(after) and len(stem) > len(before) + len(after)):
+            if not (stem.startswith(prefix) and stem.endswith(suffix) and len(stem) > len(prefix) + len(suffix)):
                 continue
-            name = stem[len(before):len(stem) - len(after)]
-            if (first := found.setdefault(name, file)) is not file:
-                raise InputError(f"a second file of the system {name!r}, as {first.name} is; keep one", path=file,
+            name = stem[len(prefix):len(stem) - len(suffix)]
+            if (first := systems.setdefault(name, file)) is not file:
+                raise InputError(f"a second file of the system {name!r}, after {first.name}; keep one", path=file,
                                  category="duplicate")
-        return found
+        return systems
 
     def _make_task(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> TaskFolder:
         contents: dict[str, bytes] = {}
         digests: dict[str, str] = {}
         copies: dict[str, str] = {}
 
-        def taken(file: Path, name: str) -> str:
+        def add_file(file: Path, name: str) -> str:
             document = Document.load(file, path)
             contents[name], digests[document.name], copies[name] = document.content, document.digest, document.path
             return name
 
-        gold, *others = (taken(file, f"references/{n}.txt") for n, file in enumerate(roles["reference"], 1))
+        gold, *others = (add_file(file, f"references/{n}.txt") for n, file in enumerate(roles["reference"], 1))
         references = [{"name": f"reference{n}", "path": name} for n, name in enumerate(others, 2)]
         test_set: dict[str, Any] = {"name": "test", "gold": gold, "format": "lines"}
         if references:
             test_set["references"] = references
         for file in roles["source"]:
-            test_set["source"] = taken(file, "source.txt")
+            test_set["source"] = add_file(file, "source.txt")
         for file in roles["documents"]:
-            test_set |= {"attributes": taken(file, "documents.txt"), "cluster": "document"}
+            test_set |= {"attributes": add_file(file, "documents.txt"), "cluster": "document"}
         options = {"references": ["gold", *(reference["name"] for reference in references)]}
         slugs = make_slugs(systems, path)
         return TaskFolder({
@@ -328,6 +325,6 @@ class Plain(Importer):
             "metric": [{"id": "bleu", "name": "BLEU", "options": options, "primary": True},
                        {"id": "chrf", "name": "chrF", "options": options}],
             "significance": {"test": "bootstrap"},
-            "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **split_model(name)}
+            "submit": [{"file": add_file(file, f"systems/{slugs[name]}.txt"), **split_model(name)}
                        for name, file in systems.items()],
         }, contents, digests, copies=copies)

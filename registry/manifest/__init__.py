@@ -2,7 +2,7 @@
 
 from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root
-from registry.manifest.folder import toml
+from registry.manifest.folder import format_toml
 from registry.manifest.load import (
     load_manifest,
     read_manifest,
@@ -16,6 +16,6 @@ from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, 
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "NAMES_PARTICIPANT", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root",
-    "Significance", "Submit", "TestSet", "is_active", "load_manifest", "read_manifest",
-    "significance_with", "stored_form", "stored_manifest", "submit_entry", "system_facts", "toml",
+    "Significance", "Submit", "TestSet", "format_toml", "is_active", "load_manifest", "read_manifest",
+    "significance_with", "stored_form", "stored_manifest", "submit_entry", "system_facts",
 ]

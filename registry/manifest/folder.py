@@ -1,4 +1,4 @@
-"""Files that are made for a user, written into a folder as a whole or not at all: tasks, task packs, training sets."""
+"""Writing files for a user, such as a task or a training set, into a folder: all of them or none."""
 
 from __future__ import annotations
 
@@ -16,143 +16,148 @@ from registry.errors import InputError, RegistryError
 from registry.files import new_file
 
 MANIFEST = "task.toml"
-OTHER = "is there already with other content; name another folder with --to, or remove this one"
+CONFLICT = "exists with other content; name another folder with --to, or remove this file"
 
 
 @dataclass(frozen=True)
 class TaskFolder:
-    """A task that was made.
+    """A generated task.
 
     Attributes:
-        tables: Of its manifest, without `manifest` and the task's id.
-        files: What the manifest names, by path in the task's folder.
-        sources: What it was made from: digests by name.
-        notes: What the user has to know, such as what was passed over.
-        then: What answers a question that the user may have, in sentences; `{task}` stands for the task's id.
-        copies: The path of the user's file, by the name of the file that is a copy of it; errors speak of that.
-        comments: Lines that the manifest has above a table, by the table's name.
+        tables: Tables of its manifest, without `manifest` and the task's id.
+        files: Contents of the files that the manifest names, by path in the task's folder.
+        sources: Digests of the files from which it was made, by name.
+        notes: Facts that the user has to know, such as ignored data.
+        advice: Sentences on further commands; `{task}` stands for the task's id.
+        copies: Path of the user's file for every file that is a copy of one; errors name the user's file.
+        comments: Lines above a table of the manifest, by the table's name.
     """
 
     tables: Mapping[str, Any]
     files: Mapping[str, bytes]
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    then: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     copies: Mapping[str, str] = field(default_factory=dict)
     comments: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @contextmanager
-    def written(self, folder: Path, task: str, *, dry_run: bool = False, other: str = OTHER) -> Iterator[Path]:
-        """Write the task called `task` into a folder, and give the manifest's path; if the block fails, take it back.
+    def write(self, folder: Path, task: str, *, dry_run: bool = False, conflict: str = CONFLICT) -> Iterator[Path]:
+        """Write the task into a folder and yield the manifest's path; remove its files if the block fails.
 
-        Files that are there with this content are left alone; `other` is said of one with other content. A dry run
-        writes elsewhere, and takes that away.
+        Existing files with the same content stay unchanged.
+
+        Args:
+            folder: Folder of the task.
+            task: Id of the task.
+            dry_run: True to write into a temporary folder instead.
+            conflict: Message if a file with other content exists.
 
         Raises:
-            InputError: A file is there with other content, or the folder cannot be written.
+            InputError: A file with other content exists, or the folder cannot be written.
         """
         if dry_run:
-            with tempfile.TemporaryDirectory() as elsewhere, self.written(Path(elsewhere), task) as manifest:
+            with tempfile.TemporaryDirectory() as temporary, self.write(Path(temporary), task) as manifest:
                 yield manifest
             return
         declared = {"manifest": 1, "task": {"id": task, **self.tables.get("task", {})}, **{
             name: table for name, table in self.tables.items() if name != "task"}}
-        contents = {**self.files, MANIFEST: toml(declared, self.comments).encode()}
-        new = write_files(folder, contents, other=other, failing="cannot write the task here")
+        contents = {**self.files, MANIFEST: format_toml(declared, self.comments).encode()}
+        new = write_files(folder, contents, conflict=conflict, failure="cannot write the task here")
         try:
             yield folder / MANIFEST
         except BaseException as error:
             _remove(new, folder)
             if isinstance(error, InputError):
-                more = "; of an import the option 'missing' says it" if error.category == "missing" else ""
-                given, *others = [self.of_user(one, folder, more) if isinstance(one, InputError) else one
-                                  for one in (error, *error.others)]
-                given.others = tuple(others)
-                if given is not error:
-                    raise given from None
+                remedy = "; for an import set the option 'missing'" if error.category == "missing" else ""
+                first, *others = [
+                    self.translate_error(each, folder, remedy) if isinstance(each, InputError) else each
+                    for each in (error, *error.others)]
+                first.others = tuple(others)
+                if first is not error:
+                    raise first from None
             raise
 
-    def of_user(self, error: InputError, folder: Path, more: str = "") -> InputError:
-        """An error in a file that was written into `folder`, as one in the user's file of which it is a copy.
+    def translate_error(self, error: InputError, folder: Path, remedy: str = "") -> InputError:
+        """Return an error in a written file as an error in the user's file of which it is a copy.
 
-        The manifest that was made is none of the user's: what is wrong in it is something that the user has said.
+        The user does not know the manifest, but has stated its contents by options: an error there has no path.
         """
         if error.path == str(folder / MANIFEST):
             return InputError(error.message, category=error.category)
-        given = {str(folder / name): path for name, path in self.copies.items()}
-        path = given.get(error.path or "")
-        if path is None and error.path is not None and Path(error.path).is_relative_to(folder):
-            path = str(Path(error.path).relative_to(folder))  # a file that was made, whose folder may be temporary
-        if path is None:
+        if error.path is None or not Path(error.path).is_relative_to(folder):
             return error
-        return InputError(f"{error.message}{more}", path=path, line=error.line, item=error.item,
-                          category=error.category)
+        name = str(Path(error.path).relative_to(folder))  # without the folder, which may be temporary
+        return InputError(f"{error.message}{remedy}", path=self.copies.get(name, name), line=error.line,
+                          item=error.item, category=error.category)
 
 
-def write_files(folder: Path, files: Mapping[str, bytes], *, other: str = OTHER, failing: str = "cannot write here",
-                dry_run: bool = False) -> list[Path]:
-    """Write files into a folder, made if need be, and give those that are new; if one fails, take them all back.
+def write_files(folder: Path, files: Mapping[str, bytes], *, conflict: str = CONFLICT,
+                failure: str = "cannot write here", dry_run: bool = False) -> list[Path]:
+    """Write files into a folder, and return the new ones; if one cannot be written, remove all new ones.
 
-    Files that are there with this content are left alone. A dry run gives what would be new.
+    Existing files with the same content stay unchanged.
 
     Args:
-        folder: Where to.
+        folder: Created if it does not exist.
         files: Contents by path in the folder.
-        other: What to say of a file that is there with other content.
-        failing: What to say where they cannot be written.
-        dry_run: Whether to write nothing.
+        conflict: Message if a file with other content exists.
+        failure: Message if the folder cannot be written.
+        dry_run: True to write nothing.
 
     Raises:
-        InputError: A file is there with other content, or the folder cannot be written.
+        InputError: A file with other content exists, or the folder cannot be written.
     """
-    new: list[Path] = []
+    added: list[Path] = []
     try:
-        wanted = {folder / name: content for name, content in files.items()
-                  if not _is_there(folder / name, content, other)}
-        for path, content in {} if dry_run else wanted.items():
+        new = {folder / name: content for name, content in files.items()
+               if not _has_content(folder / name, content, conflict)}
+        for path, content in {} if dry_run else new.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with new_file(path) as unfinished:
-                new.append(unfinished.parent)  # gone by then, but the folders made for it are removed too
+                added.append(unfinished.parent)  # so that a failure also removes the new folders above it
                 unfinished.write_bytes(content)
-            new[-1] = path
+            added[-1] = path
     except OSError as error:
-        _remove(new, folder)
-        raise InputError(f"{failing}: {error.strerror}", path=folder) from None
+        _remove(added, folder)
+        raise InputError(f"{failure}: {error.strerror}", path=folder) from None
     except (RegistryError, KeyboardInterrupt):
-        _remove(new, folder)
+        _remove(added, folder)
         raise
-    return list(wanted)
+    return list(new)
 
 
-def _is_there(path: Path, content: bytes, other: str) -> bool:
-    """Whether a file with this content is there already; nothing is, where it is still to be written."""
+def _has_content(path: Path, content: bytes, conflict: str) -> bool:
+    """Return True if the file exists with this content; raise InputError if it has other content."""
     if not path.exists() and not path.is_symlink():
         return False
     if not path.is_file() or path.read_bytes() != content:
-        raise InputError(other, path=path)
+        raise InputError(conflict, path=path)
     return True
 
 
 def _remove(paths: list[Path], folder: Path) -> None:
-    """Remove files, and the folders that this leaves empty."""
+    """Remove files, and the folders that are then empty."""
     for path in paths:
         path.unlink(missing_ok=True)
-        for above in path.absolute().parents:
-            if not above.is_relative_to(folder.absolute()) or not above.is_dir() or any(above.iterdir()):
+        for parent in path.absolute().parents:
+            if not parent.is_relative_to(folder.absolute()) or not parent.is_dir() or any(parent.iterdir()):
                 break
-            above.rmdir()
+            parent.rmdir()
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
-    r"""Write tables as TOML: lists of tables as `[[name]]`, all that is deeper inline.
+def format_toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
+    r"""Return tables as TOML: lists of tables as `[[name]]`, deeper values inline.
 
-    Values are text, numbers, truth values, and lists and mappings of them. Lines of `comments` stand above the first
-    table of a name.
+    Args:
+        tables: Text, numbers, truth values, and lists and mappings of them.
+        comments: Lines above the first table of a name.
 
-    >>> print(toml({"manifest": 1, "task": {"id": "t"}, "metric": [{"name": "SpanF", "options": {"beta": 1.0}}]}))
+    >>> metric = {"name": "SpanF", "options": {"beta": 1.0}}
+    >>> print(format_toml({"manifest": 1, "task": {"id": "t"}, "metric": [metric]}))
     manifest = 1
     <BLANKLINE>
     [task]
@@ -163,45 +168,42 @@ def toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]] = Mapp
     options = { beta = 1.0 }
     <BLANKLINE>
     """
-    return "\n".join(_lines(tables, comments)) + "\n"
+    return "\n".join(_list_lines(tables, comments)) + "\n"
 
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Write rows as JSON Lines."""
+    """Return rows as JSON Lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def _lines(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _list_lines(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]]) -> Iterator[str]:
     nested = {}
     for key, value in tables.items():
         if isinstance(value, Mapping):
-            nested[key] = [(f"[{_key(key)}]", value)]
-        elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-            nested[key] = [(f"[[{_key(key)}]]", one) for one in value]
+            nested[key] = [(f"[{_format_key(key)}]", value)]
+        elif isinstance(value, list) and value and all(isinstance(table, Mapping) for table in value):
+            nested[key] = [(f"[[{_format_key(key)}]]", table) for table in value]
         else:
-            yield f"{_key(key)} = {_value(value)}"
-    for key, found in nested.items():
-        for n, (heading, table) in enumerate(found):
+            yield f"{_format_key(key)} = {_format_value(value)}"
+    for key, headed_tables in nested.items():
+        for n, (heading, table) in enumerate(headed_tables):
             yield ""
-            yield from (f"# {_one_line(line)}" for line in (() if n else comments.get(key, ())))
+            for line in () if n else comments.get(key, ()):
+                yield "# " + "".join(c if c.isprintable() else " " for c in line)  # no control characters in TOML
             yield heading
-            yield from (f"{_key(key)} = {_value(value)}" for key, value in table.items())
+            yield from (f"{_format_key(key)} = {_format_value(value)}" for key, value in table.items())
 
 
-def _one_line(text: str) -> str:
-    """A comment without what TOML refuses in one."""
-    return "".join(c if c.isprintable() else " " for c in text)
+def _format_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _format_value(key)
 
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _value(key)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, str):  # JSON's escapes are TOML's, which wants DEL escaped too
+def _format_value(value: Any) -> str:
+    if isinstance(value, str):  # TOML has JSON's escapes, and requires that DEL is escaped too
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }" if value else "{}"
-    return "[" + ", ".join(map(_value, value)) + "]"
+        members = ", ".join(f"{_format_key(key)} = {_format_value(member)}" for key, member in value.items())
+        return f"{{ {members} }}" if members else "{}"
+    return "[" + ", ".join(map(_format_value, value)) + "]"

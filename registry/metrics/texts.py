@@ -134,6 +134,7 @@ class _SegmentMetric(ReferenceMetric):
     """What the metrics on sacrebleu's statistics share."""
 
     scorer = "sacrebleu"
+    extra = "mt"
     libraries = ("sacrebleu",)
 
     def engine_options(self) -> dict[str, Any]:
@@ -156,8 +157,7 @@ def _extract(metric: _SegmentMetric, references: _References, segments: Sequence
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
     """Make sacrebleu's own metric, which reads the references once."""
-    from sacrebleu import metrics
-
+    metrics = needed_module("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 

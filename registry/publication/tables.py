@@ -262,7 +262,8 @@ TABLES = {
     "scoring": PublicTable(
         f"scoring AS t {_OF_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
         "missing n_missing", order="number.new, t.scoring_id"),
-    "remark": PublicTable(f"remark AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
+    "scoring_message": PublicTable(
+        f"scoring_message AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
     "score": PublicTable(f"score AS t {_OF_SCORING}", "value n_items step",
                          {"digest": "if(has_gold, t.digest, '')"}),
     "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),
@@ -314,7 +315,7 @@ TABLES = {
         f"overall_result AS t {_OF_COMPARISON}", "test statistic degrees p_value log10_p"),
     "standing": PublicTable(
         "standing AS t JOIN public_standing AS shown USING (comparison_id, submission_id)",
-        "rank rank_low rank_high cluster wins losses score ci_low ci_high runs run_deviation kind late",
+        "rank rank_low rank_high cluster wins losses score ci_low ci_high runs run_sd kind late",
         {"position": "shown.position"}),
     "study": PublicTable(
         f"study AS t {_OF_TASK}", "digest study subject result signature created_at", order="t.study_id",

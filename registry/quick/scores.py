@@ -225,7 +225,7 @@ def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
     said += [reader_option(name, value) for name, value in (("system", system), ("run", run)) if value]
     said += [f"--missing {asked.missing}"] * (asked.missing != "reject")
     return TaskFolder(folder.tables, folder.files, folder.sources, (
-        *folder.notes, f"read as: {' '.join(said)}"), folder.then, folder.copies, folder.comments)
+        *folder.notes, f"read as: {' '.join(said)}"), folder.advice, folder.copies, folder.comments)
 
 
 def _wide(table: Table, asked: Asked) -> Plan:

@@ -19,29 +19,30 @@ from sqlalchemy import Connection
 from registry.boards.snapshot import TaskBoards
 from registry.identity import digest
 from registry.manifest import Manifest, stored_manifest
-from registry.releases.tables import SUBMITTED, TOTALS, ReleasedTable, released_tables
+from registry.releases.tables import SUBMITTED, TOTALS, ReleasedTable, list_tables
 from registry.store import catalog
 from registry.store.rows import parquet_at
 
-_ABOUT = {
-    "README.md": ("What is in the release, how to cite it and how to verify it", "text/markdown"),
-    "manifest.toml": ("What the task declares: test sets, metrics, tests", "application/toml"),
-    "release.json": ("Which form the release has", "application/json"),
-    "page.html": ("The leaderboards and their pairs, to be opened in a browser", "text/html"),
+_FILES = {  # description and media type of each file
+    "README.md": ("Contents of the release, how to cite it and how to verify it", "text/markdown"),
+    "manifest.toml": ("The declaration of the task: test sets, metrics, tests", "application/toml"),
+    "release.json": ("Format of the release", "application/json"),
+    "page.html": ("The leaderboards and their pairs, for a browser", "text/html"),
     "CITATION.cff": ("How to cite the task, for programs", "application/yaml"),
     "croissant-tasks.json": ("The task, its systems and scores, as Croissant Tasks", "application/ld+json"),
     "croissant.json": ("The tables and their columns, as Croissant", "application/ld+json"),
     "boards/boards.tsv": ("The leaderboards, with tabs between columns", "text/tab-separated-values"),
     "boards/boards.json": ("The leaderboards", "application/json"),
-    "boards/signatures.txt": ("What identifies each leaderboard, a line each", "text/plain"),
+    "boards/signatures.txt": ("The signature of each leaderboard, one per line", "text/plain"),
     "SHA256SUMS": ("The checksums of all other files, for sha256sum", "text/plain"),
 }
-_SUBMITTED, _LICENCE = ("A submitted file", "application/octet-stream"), ("A licence", "text/plain")
+_SUBMITTED_FILE = ("A submitted file", "application/octet-stream")
+_LICENCE_FILE = ("A licence", "text/plain")
 
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table that has rows: the type of each column, as DuckDB names it."""
+    """A table that has rows, with the DuckDB type of each column."""
 
     table: ReleasedTable
     types: Mapping[str, str]
@@ -50,7 +51,7 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A file: what it is, its media type, its size in bytes and its digest."""
+    """Path, description, media type, size in bytes and digest of a file."""
 
     path: str
     about: str
@@ -61,175 +62,167 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a release.
+    """Contents of a release.
 
     Attributes:
-        folder: Where it is being written.
-        manifest: Of the task.
-        boards: The task's leaderboards.
-        tables: Its tables.
-        compared: The day and time of the newest comparison, in UTC.
-        computed_by: The program that made that one, with the versions of what it used.
-        gold: Whether it tells of single items.
-        files: The files so far.
+        folder: Folder of the release.
+        manifest: Manifest of the task.
+        boards: Leaderboards of the task.
+        tables: Tables with rows.
+        compared_at: Day and time of the newest comparison, in UTC.
+        versions: Version of the program that made this comparison, and of the packages that it used.
+        has_gold: Whether the release has the gold and everything else about single items.
+        files: Files that are already written.
     """
 
     folder: Path
     manifest: Manifest
     boards: TaskBoards
     tables: Sequence[WrittenTable]
-    compared: str
-    computed_by: Mapping[str, str]
-    gold: bool
+    compared_at: str
+    versions: Mapping[str, str]
+    has_gold: bool
     files: Sequence[WrittenFile] = ()
 
     @classmethod
-    def of(cls, connection: Connection, folder: Path, boards: TaskBoards, *, gold: bool) -> Contents:
-        """Look at what was written to `folder`; `connection` is to a registry that was made of it."""
-        written = []
-        for table in (*released_tables(gold=True, sources=True), TOTALS):
-            if not (folder / table.path).is_file():
-                continue
-            rows = parquet_at(folder / table.path)
-            types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
-            n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
-            written.append(WrittenTable(table, types, int(n_rows)))
+    def read(cls, connection: Connection, folder: Path, boards: TaskBoards, *, has_gold: bool) -> Contents:
+        """Read the tables in `folder`; `connection` is to a registry that was made from them."""
+        tables = []
+        for table in (*list_tables(gold=True, sources=True), TOTALS):
+            if (folder / table.path).is_file():
+                rows = parquet_at(folder / table.path)
+                types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
+                n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
+                tables.append(WrittenTable(table, types, int(n_rows)))
         run = connection.exec_driver_sql("SELECT started_at, code_version, environment FROM run").one()
         (task,) = catalog.tasks(connection)
-        return cls(folder, stored_manifest(task.manifest), boards, written,
-                   run.started_at.isoformat(timespec="seconds"),
-                   {"evalregistry": run.code_version, **json.loads(run.environment)}, gold)
+        return cls(folder, stored_manifest(task.manifest), boards, tables, run.started_at.isoformat(timespec="seconds"),
+                   {"evalregistry": run.code_version, **json.loads(run.environment)}, has_gold)
 
     @property
     def title(self) -> str:
-        """What the release is called."""
+        """Title and version of the task."""
         return f"{self.manifest.task.title or self.manifest.task.id}, version {self.manifest.task.version}"
 
     @property
     def description(self) -> str:
-        """What the release is."""
-        systems = len({of.submission for board in self.boards.boards for of in board.standings})
-        held = "" if self.gold else " The gold, and what tells of single items, is held back."
-        told = f"{self.manifest.task.description} " if self.manifest.task.description else ""
-        return (f"{told}Leaderboards of the shared task {self.manifest.task.id} with {systems} systems: scores, tests "
-                f"of all pairs of systems, ranks, and what they rest on.{held}")
+        """Description of the release, which begins with the task's own."""
+        n_systems = len({standing.submission for board in self.boards.boards for standing in board.standings})
+        declared = f"{self.manifest.task.description} " if self.manifest.task.description else ""
+        withheld = "" if self.has_gold else " The gold and all data about single items are withheld."
+        return (f"{declared}Leaderboards of the shared task {self.manifest.task.id} with {n_systems} systems: scores, "
+                f"tests of all pairs of systems, ranks, and the data that they follow from.{withheld}")
 
     @property
     def date(self) -> str:
-        """When it was published: as the task declares, else when the newest comparison was made."""
-        return self.manifest.task.date or self.compared[:10]
+        """Date of publication: declared by the task, else the day of the newest comparison."""
+        return self.manifest.task.date or self.compared_at[:10]
 
     @property
     def citation(self) -> str:
-        """What to cite: as the task declares, else the release itself."""
+        """Citation that the task declares, else one of the release itself."""
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
     def with_files(self, paths: Sequence[str]) -> Contents:
-        """The same with what is in `folder`."""
-        known = _ABOUT | {of.table.path: (of.table.comment, "application/vnd.apache.parquet") for of in self.tables}
+        """Return a copy that lists these files of `folder`."""
+        known = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
+                          for written in self.tables}
         files = []
         for path in paths:
-            of_folder = _SUBMITTED if path.startswith("submitted/") else _LICENCE
-            about, media_type = known.get(path, of_folder)
+            about, media_type = known.get(path, _SUBMITTED_FILE if path.startswith("submitted/") else _LICENCE_FILE)
             content = (self.folder / path).read_bytes()
             files.append(WrittenFile(path, about, media_type, len(content), digest(content).removeprefix("sha256:")))
         return replace(self, files=files)
 
 
-NONE_DECLARED = "No licence is declared: whoever wants to reuse the release has to ask the organisers."
+NO_LICENCE = "No licence is declared: ask the organisers before you reuse the release."
 
 
-def identifiers(expression: str) -> list[str]:
-    """The identifiers in an SPDX expression, in their order.
+def list_licences(expression: str | None) -> list[str]:
+    """Return the identifiers in an SPDX expression, in their order.
 
-    >>> identifiers("(CC-BY-4.0 OR LicenseRef-ours) AND Apache-2.0 WITH LLVM-exception")
+    >>> list_licences("(CC-BY-4.0 OR LicenseRef-ours) AND Apache-2.0 WITH LLVM-exception")
     ['CC-BY-4.0', 'LicenseRef-ours', 'Apache-2.0', 'LLVM-exception']
     """
-    found = re.findall(r"[A-Za-z0-9.+-]+", expression)
-    return list(dict.fromkeys(name for name in found if name not in ("AND", "OR", "WITH")))
+    words = re.findall(r"[A-Za-z0-9.+-]+", expression or "")
+    return list(dict.fromkeys(word for word in words if word not in ("AND", "OR", "WITH")))
 
 
-def is_listed(identifier: str) -> bool:
-    """Whether SPDX lists the licence, rather than the organisers."""
-    return not identifier.startswith("LicenseRef-")
-
-
-def address(identifier: str) -> str:
-    """Where SPDX has the text of a licence that it lists."""
+def _licence_url(identifier: str) -> str | None:
+    """Return the SPDX page of a licence; None if the organisers wrote the licence themselves."""
+    if identifier.startswith("LicenseRef-"):
+        return None
     return f"https://spdx.org/licenses/{identifier.removesuffix('+')}"
 
 
 def licence_files(expression: str | None) -> Iterator[tuple[str, str]]:
-    """A file for each licence: its name and what it says."""
-    for identifier in identifiers(expression or ""):
-        where = f"Its text: {address(identifier)}.html" if is_listed(identifier) else \
-            "SPDX does not list it; its text is the organisers' to give."
-        yield f"LICENSES/{identifier}.txt", f"SPDX-License-Identifier: {identifier}\n\n{where}\n"
+    """Yield path and text of a file for each licence."""
+    for identifier in list_licences(expression):
+        url = _licence_url(identifier)
+        text = f"Its text: {url}.html" if url else "SPDX does not list this licence; ask the organisers for its text."
+        yield f"LICENSES/{identifier}.txt", f"SPDX-License-Identifier: {identifier}\n\n{text}\n"
 
 
 CROISSANT = "croissant.json"
 CROISSANT_VERSION = "http://mlcommons.org/croissant/1.1"
 
-_OWN = ("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty",
-        "fileObject", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
-        "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator",
-        "source", "subField", "transform")
+_TERMS = ("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty",
+          "fileObject", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
+          "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate",
+          "separator", "source", "subField", "transform")
 _CONTEXT: dict[str, Any] = {
     "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
     "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"}, "description": {"@container": "@language"},
-    "name": {"@container": "@language"}, **{name: f"cr:{name}" for name in _OWN}}
+    "name": {"@container": "@language"}, **{name: f"cr:{name}" for name in _TERMS}}
 _TYPES = {"VARCHAR": "sc:Text", "BOOLEAN": "sc:Boolean", "DOUBLE": "cr:Float64", "BIGINT": "cr:Int64",
           "INTEGER": "cr:Int32", "SMALLINT": "cr:Int16", "TINYINT": "cr:Int8", "TIMESTAMP": "sc:DateTime"}
 
 
 def croissant(contents: Contents) -> str:
-    """Write the description of a release whose tables are among its known files."""
+    """Write the Croissant description; `contents.files` must list the tables."""
     task = contents.manifest.task
-    digests = {file.path: file for file in contents.files}
-    told: dict[str, Any] = {
-        "@context": _CONTEXT, "@type": "sc:Dataset", "conformsTo": CROISSANT_VERSION, "name": _plain(task.id),
-        "alternateName": contents.title, "description": contents.description, "version": _version(task.version),
-        "datePublished": contents.date, "license": _croissant_licence(task.licence), "isLiveDataset": False}
+    names = list_licences(task.licence)
+    dataset: dict[str, Any] = {
+        "@context": _CONTEXT, "@type": "sc:Dataset", "conformsTo": CROISSANT_VERSION,
+        "name": _croissant_name(task.id), "alternateName": contents.title, "description": contents.description,
+        "version": _croissant_version(task.version), "datePublished": contents.date,
+        "license": (_licence_url(names[0]) if len(names) == 1 else None) or task.licence or NO_LICENCE,
+        "isLiveDataset": False}
     if task.organisers:
-        told["creator"] = [{"@type": "sc:Person", "name": name} for name in task.organisers]
-    told |= {key: value for key, value in {"url": task.url, "citeAs": contents.citation}.items() if value}
-    told["distribution"] = [
-        {"@type": "cr:FileObject", "@id": of.table.path, "name": _plain(of.table.name), "description": of.table.comment,
-         "contentUrl": of.table.path, "contentSize": f"{digests[of.table.path].size} B",
-         "encodingFormat": "application/x-parquet", "sha256": digests[of.table.path].sha256} for of in contents.tables]
-    told["recordSet"] = [_record_set(of) for of in contents.tables]
-    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        dataset["creator"] = [{"@type": "sc:Person", "name": name} for name in task.organisers]
+    dataset |= {key: value for key, value in {"url": task.url, "citeAs": contents.citation}.items() if value}
+    files = {file.path: file for file in contents.files}
+    dataset["distribution"] = [
+        {"@type": "cr:FileObject", "@id": written.table.path, "name": _croissant_name(written.table.name),
+         "description": written.table.comment, "contentUrl": written.table.path,
+         "contentSize": f"{files[written.table.path].size} B", "encodingFormat": "application/x-parquet",
+         "sha256": files[written.table.path].sha256} for written in contents.tables]
+    dataset["recordSet"] = [_record_set(written) for written in contents.tables]
+    return json.dumps(dataset, indent=2, ensure_ascii=False) + "\n"
 
 
-def _record_set(of: WrittenTable) -> dict[str, Any]:
-    name = of.table.name
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": of.table.comment, "field": [
-        {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, "description": of.table.columns[column],
+def _record_set(written: WrittenTable) -> dict[str, Any]:
+    name = written.table.name
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": written.table.comment, "field": [
+        {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, "description": written.table.columns[column],
          "dataType": _TYPES[type_],
-         "source": {"fileObject": {"@id": of.table.path}, "extract": {"column": column}}}
-        for column, type_ in of.types.items()]}
+         "source": {"fileObject": {"@id": written.table.path}, "extract": {"column": column}}}
+        for column, type_ in written.types.items()]}
 
 
-def _plain(name: str) -> str:
-    """A name as Croissant has them."""
+def _croissant_name(name: str) -> str:
+    """Replace the characters that Croissant does not allow in names."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
-def _version(version: str) -> str:
-    """A version in three numbers, as Croissant has them, where it is made of fewer."""
+def _croissant_version(version: str) -> str:
+    """Extend a version of one or two numbers to three, which Croissant requires."""
     numbers = version.split(".")
     return ".".join([*numbers, "0", "0"][:3]) if all(map(str.isdecimal, numbers)) and len(numbers) < 3 else version
-
-
-def _croissant_licence(expression: str | None) -> str:
-    names = identifiers(expression or "")
-    if len(names) == 1 and is_listed(names[0]):
-        return address(names[0])
-    return expression or NONE_DECLARED
 
 
 RO_CRATE = "ro-crate-metadata.json"
@@ -238,46 +231,47 @@ RO_CRATE_VERSION = "https://w3id.org/ro/crate/1.3"
 Entity = dict[str, Any]
 
 _FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": "Licences",
-            "submitted": "Submitted files, each under the digest of its bytes"}
+            "submitted": "Submitted files, named by the digests of their bytes"}
 
 
 def ro_crate(contents: Contents) -> str:
-    """Write the description of a release all of whose other files are known."""
+    """Write the RO-Crate description; `contents.files` must list all other files of the release."""
+    licences = list(_licence_entities(contents.manifest.task.licence))
     graph = [
-        {"@id": RO_CRATE, "@type": "CreativeWork", "about": _to("./"), "conformsTo": _to(RO_CRATE_VERSION)},
-        _root(contents), *_folders(contents), *_file_entities(contents), *_people(contents), *_licence(contents),
-        *_making(contents)]
+        {"@id": RO_CRATE, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(RO_CRATE_VERSION)},
+        _root_entity(contents, licences[0]), *_folder_entities(contents), *_file_entities(contents),
+        *_people_entities(contents), *licences, *_program_entities(contents)]
     return json.dumps({"@context": f"{RO_CRATE_VERSION}/context", "@graph": graph}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _to(of: str) -> Entity:
-    return {"@id": of}
+def _refer(entity_id: str) -> Entity:
+    return {"@id": entity_id}
 
 
-def _root(contents: Contents) -> Entity:
+def _root_entity(contents: Contents, licence: Entity) -> Entity:
     task = contents.manifest.task
     root: Entity = {
         "@id": "./", "@type": "Dataset", "name": contents.title, "description": contents.description,
-        "datePublished": contents.date, "version": task.version, "license": _to(next(_licence(contents))["@id"]),
+        "datePublished": contents.date, "version": task.version, "license": _refer(licence["@id"]),
         "keywords": "shared task, evaluation, leaderboard, significance",
-        "hasPart": [_to(f"{name}/") for name in _folders_there(contents)] + [
-            _to(quote(file.path)) for file in contents.files if "/" not in file.path],
-        "mentions": _to("#comparison")}
+        "hasPart": [_refer(f"{name}/") for name in _folder_names(contents)] + [
+            _refer(quote(file.path)) for file in contents.files if "/" not in file.path],
+        "mentions": _refer("#comparison")}
     if task.organisers:
-        root["author"] = [_to(f"#organiser-{n}") for n in range(1, len(task.organisers) + 1)]
-        root["publisher"] = _to("#organiser-1")
+        root["author"] = [_refer(f"#organiser-{n}") for n in range(1, len(task.organisers) + 1)]
+        root["publisher"] = _refer("#organiser-1")
     optional = {"url": task.url, "creditText": contents.citation,
-                "contactPoint": _to("#contact") if task.contact else None}
+                "contactPoint": _refer("#contact") if task.contact else None}
     return root | {key: value for key, value in optional.items() if value}
 
 
-def _folders_there(contents: Contents) -> list[str]:
+def _folder_names(contents: Contents) -> list[str]:
     return sorted({PurePosixPath(file.path).parts[0] for file in contents.files if "/" in file.path})
 
 
-def _folders(contents: Contents) -> Iterator[Entity]:
-    for name in _folders_there(contents):
-        parts = [_to(quote(file.path)) for file in contents.files if file.path.startswith(f"{name}/")]
+def _folder_entities(contents: Contents) -> Iterator[Entity]:
+    for name in _folder_names(contents):
+        parts = [_refer(quote(file.path)) for file in contents.files if file.path.startswith(f"{name}/")]
         yield {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": _FOLDERS[name],
                "hasPart": parts if len(parts) > 1 else parts[0]}
 
@@ -288,100 +282,98 @@ def _file_entities(contents: Contents) -> Iterator[Entity]:
                "encodingFormat": file.media_type, "contentSize": str(file.size), "sha256": file.sha256}
 
 
-def _people(contents: Contents) -> Iterator[Entity]:
+def _people_entities(contents: Contents) -> Iterator[Entity]:
     task = contents.manifest.task
     for n, name in enumerate(task.organisers, 1):
-        reached = {"contactPoint": _to("#contact")} if task.contact and n == 1 else {}
-        yield {"@id": f"#organiser-{n}", "@type": "Person", "name": name, **reached}
+        contact = {"contactPoint": _refer("#contact")} if task.contact and n == 1 else {}
+        yield {"@id": f"#organiser-{n}", "@type": "Person", "name": name, **contact}
     if task.contact:
-        how = "url" if task.contact.startswith("http") else "email"
         yield {"@id": "#contact", "@type": "ContactPoint", "contactType": "organisers", "name": "Organisers",
-               how: task.contact}
+               "url" if task.contact.startswith("http") else "email": task.contact}
 
 
-def _licence(contents: Contents) -> Iterator[Entity]:
-    """The licence; of an expression the whole first, then each one in it."""
-    expression = contents.manifest.task.licence
+def _licence_entities(expression: str | None) -> Iterator[Entity]:
+    """Yield the licence of the release first; if it combines several licences, each of these follows."""
     if expression is None:
-        yield {"@id": "#licence", "@type": "CreativeWork", "name": "None", "description": NONE_DECLARED}
+        yield {"@id": "#licence", "@type": "CreativeWork", "name": "None", "description": NO_LICENCE}
         return
-    each = [{"@id": address(name) if is_listed(name) else f"#{name}", "@type": "CreativeWork", "name": name,
-             "description": f"The licence that SPDX lists as {name}" if is_listed(name) else
-             f"{name}, a licence of the organisers", "identifier": name} for name in identifiers(expression)]
-    if len(each) > 1:
+    entities = []
+    for name in list_licences(expression):
+        url = _licence_url(name)
+        entities.append({"@id": url or f"#{name}", "@type": "CreativeWork", "name": name, "description": (
+            f"The licence that SPDX lists as {name}" if url else f"{name}, a licence of the organisers"),
+            "identifier": name})
+    if len(entities) > 1:
         yield {"@id": "#licence", "@type": "CreativeWork", "name": expression, "identifier": expression,
-               "description": "An SPDX expression of several licences", "hasPart": [_to(of["@id"]) for of in each]}
-    yield from each
+               "description": "An SPDX expression of several licences",
+               "hasPart": [_refer(entity["@id"]) for entity in entities]}
+    yield from entities
 
 
-def _making(contents: Contents) -> Iterator[Entity]:
-    """The program that compared the systems, and that it did."""
+def _program_entities(contents: Contents) -> Iterator[Entity]:
+    """Yield the program that compared the systems, and its comparison."""
     yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
-           "version": contents.computed_by["evalregistry"],
+           "version": contents.versions["evalregistry"],
            "description": "The program that compared the systems, with " + ", ".join(
-               f"{name} {version}" for name, version in contents.computed_by.items() if name != "evalregistry")}
+               f"{name} {version}" for name, version in contents.versions.items() if name != "evalregistry")}
     yield {"@id": "#comparison", "@type": "CreateAction", "name": "Comparison of all pairs of systems",
-           "endTime": f"{contents.compared}Z", "instrument": _to("#evalregistry"),
-           "result": [_to("data/"), _to("boards/")]}
+           "endTime": f"{contents.compared_at}Z", "instrument": _refer("#evalregistry"),
+           "result": [_refer("data/"), _refer("boards/")]}
 
 
 _VERIFY = """\
 ## How to verify it
 
-`sha256sum -c SHA256SUMS` holds every file against its checksum. The program that made the release,
-`pip install {program}`, computes its numbers again, and needs nothing else:
+`sha256sum -c SHA256SUMS` compares every file with its checksum. The program that made the release,
+`pip install {program}`, computes its numbers again from the files in this folder:
 
     registry verify .
 
-{what} Processors and versions of numpy and scipy other than those of `data/boards.parquet` (column
+{method} Another processor or another version of numpy or scipy than in `data/boards.parquet` (column
 `environment`) may change the last bits of a number.
 """
-_ALL = "It makes scores and results again from the statistics of single items, and asks that every bit is the same."
-_HELD = """\
-It makes scores again from totals, where the statistics of a metric add up, adjusted p-values from unadjusted ones, and
-decisions and ranks from these. The p-values themselves cannot be made again without the statistics of single items,
-which are held back with the gold; digests stand for them."""
+_WITH_GOLD = ("It computes scores and results from the statistics of single items, and reports every number that "
+              "differs in any bit.")
+_WITHOUT_GOLD = """\
+It computes scores from totals, if the statistics of a metric add up, adjusted p-values from unadjusted ones, and
+decisions and ranks from adjusted p-values. Unadjusted p-values cannot be computed again: they need the statistics of
+single items, which are withheld with the gold. The release has only the digests of these statistics."""
 
 
 def readme(contents: Contents, program: str) -> str:
-    """Write the README; `program` is what made the release, as pip names it."""
-    parts = [f"# {_inline(contents.title)}", _inline(contents.description), "\n".join(_facts(contents)),
-             "## What is in it", "\n".join(_file_rows(contents)), "### Boards",
+    """Write the README; `program` is the requirement that pip installs, such as `evalregistry==0.1.0`."""
+    task = contents.manifest.task
+    facts = {"Published": contents.date, "Organisers": ", ".join(task.organisers), "Contact": task.contact,
+             "Page": task.url, "Licence": task.licence or NO_LICENCE}
+    parts = [f"# {_inline(contents.title)}", _inline(contents.description),
+             "\n".join(f"- {name}: {_inline(value)}" for name, value in facts.items() if value),
+             "## Contents", "\n".join(_file_rows(contents)), "### Boards",
              "\n".join(f"- {_inline(board.title)} (`{board.signature}`)" for board in contents.boards.boards),
              "## How to cite it", _inline(contents.citation),
-             _VERIFY.format(program=program, what=_ALL if contents.gold else _HELD).rstrip(), "## Columns",
-             *(_columns(of) for of in contents.tables)]
+             _VERIFY.format(program=program, method=_WITH_GOLD if contents.has_gold else _WITHOUT_GOLD).rstrip(),
+             "## Columns", *map(_column_table, contents.tables)]
     return "\n\n".join(parts) + "\n"
 
 
-def _facts(contents: Contents) -> Iterator[str]:
-    task = contents.manifest.task
-    told = {"Published": contents.date, "Organisers": ", ".join(task.organisers), "Contact": task.contact,
-            "Page": task.url, "Licence": task.licence or NONE_DECLARED}
-    for name, value in told.items():
-        if value:
-            yield f"- {name}: {_inline(value)}"
-
-
 def _file_rows(contents: Contents) -> Iterator[str]:
-    yield "| file | what it is | rows |\n|---|---|---|"
-    yield "| `manifest.toml` | what the task declares: test sets, metrics, tests; the seed | |"
-    yield "| `boards/` | the leaderboards as `registry board` prints them, and what identifies each | |"
-    yield "| `page.html` | leaderboards and pairs, to be opened in a browser; it needs no network | |"
-    for of in contents.tables:
-        yield f"| `{of.table.path}` | {of.table.comment} | {of.n_rows} |"
-    if any(of.table.name == SUBMITTED for of in contents.tables):
-        yield f"| `submitted/` | the files that were submitted; `data/{SUBMITTED}.parquet` says whose each is | |"
+    yield "| file | contents | rows |\n|---|---|---|"
+    yield "| `manifest.toml` | the declaration of the task: test sets, metrics, tests; the seed | |"
+    yield "| `boards/` | the leaderboards as `registry board` prints them, and the signature of each | |"
+    yield "| `page.html` | leaderboards and pairs, for a browser; it needs no network | |"
+    for written in contents.tables:
+        yield f"| `{written.table.path}` | {written.table.comment} | {written.n_rows} |"
+    if any(written.table.name == SUBMITTED for written in contents.tables):
+        yield f"| `submitted/` | the submitted files; `data/{SUBMITTED}.parquet` lists the submission of each | |"
     yield "| `CITATION.cff` | how to cite the task, for programs | |"
     yield "| `ro-crate-metadata.json`, `croissant.json`, `croissant-tasks.json` | descriptions for programs | |"
 
 
-def _columns(of: WrittenTable) -> str:
-    rows = [f"| `{name}` | {of.table.columns[name]} | {type_.lower()} |" for name, type_ in of.types.items()]
-    return "\n".join([f"### {of.table.path}", "", "| column | what it is | type |", "|---|---|---|", *rows])
+def _column_table(written: WrittenTable) -> str:
+    rows = [f"| `{name}` | {written.table.columns[name]} | {type_.lower()} |" for name, type_ in written.types.items()]
+    return "\n".join([f"### {written.table.path}", "", "| column | meaning | type |", "|---|---|---|", *rows])
 
 
 def _inline(text: str) -> str:
-    """A text of the task's as one line of Markdown that is nothing but text."""
+    """Escape a text from the manifest, so that it is one line of Markdown without markup."""
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*[]<>#|" else c for c in plain)

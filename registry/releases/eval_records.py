@@ -1,8 +1,8 @@
 """Exports for other platforms: records of Every Eval Ever, and result files of the Hugging Face Hub.
 
-An aggregate record for every submission to every test set, with its samples in a file beside it: a line for every item,
-metric and run, with the score of the item and what the metric counts in it. A registry has no texts of items, so inputs
-are empty. The same registry gives the same bytes.
+Each submission to each test set is one aggregate record. Its samples are in a second file, one line per item, metric
+and run, with the score and the statistics of the item. A registry does not store the texts of items, so inputs are
+empty. Equal registries give equal bytes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import numpy as np
 from sqlalchemy import Connection, select, text
 
 from registry.arrays import Flags, Floats
-from registry.boards.choose import leaderboards_by
+from registry.boards.choose import load_metric_leaderboards
 from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
-from registry.boards.snapshot import snapshot
+from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
-from registry.files import new_folder, portable
+from registry.files import new_folder, portable_name
 from registry.importers.every_eval_ever import (
     ANSWERS,
     ATTRIBUTES,
@@ -46,7 +46,7 @@ from registry.importers.every_eval_ever import (
 )
 from registry.manifest import Manifest, stored_manifest
 from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, CorrelationMetric, Metric
-from registry.releases.tables import choose, require_current
+from registry.releases.tables import require_current, select_release
 from registry.reports.exports import (
     Benchmark,
     Described,
@@ -64,302 +64,302 @@ from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse
 
-Told = list[tuple[str, str, float | None]]  # answers: key, type and score of each
+Answers = list[tuple[str, str, float | None]]  # key, type and score of each answer
 
-_PERCENT = ("bleu", "chrf")  # families of scores up to 100
+_PERCENT = ("bleu", "chrf")  # families with scores up to 100
 _GOLD = """
     SELECT item_id, answer.key, answer.type FROM answer JOIN item USING (item_id)
     WHERE answer.gold_revision_id = ? AND in_gold ORDER BY item_id, answer.key, answer.type"""
-_GIVEN = """
+_RESPONSES = """
     SELECT item_id, replicate, answer.key, answer.type, response.score
     FROM response JOIN answer USING (answer_id) WHERE scoring_id = ?
     ORDER BY item_id, answer.key, answer.type"""
+_SUBMISSIONS = """
+    SELECT s.*, gold_revision_id FROM released_submission AS s JOIN released_gold USING (test_set)
+    ORDER BY s.test_set, submission"""
+_COMPARED = text("SELECT max(created_at) FROM latest_comparison WHERE task = :task")
 
 
 @dataclass(frozen=True)
 class DeclaredMetric:
-    """A metric of a task: its number, its alias, and the id of its result in records of a test set."""
+    """A metric of a task, with its alias."""
 
     metric_id: int
     alias: str
     metric: Metric
 
 
-def declared_metrics(connection: Connection) -> list[DeclaredMetric]:
-    """The metrics that are released, in the order of the manifest."""
-    rows = connection.exec_driver_sql(
-        "SELECT metric_id, metric, name FROM released_metric JOIN metric USING (metric_id) ORDER BY position")
-    return [DeclaredMetric(row.metric_id, row.metric, parse("metric", METRICS, row.name)) for row in rows]
-
-
-def layout_of(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """What a task is made of again: labels, numbers or answers where metrics do not add up or tests look at answers."""
-    if any(isinstance(of.metric.original, ConfusionMetric) for of in metrics):
+def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
+    """Return the form of the samples from which the task can be made again."""
+    if any(isinstance(declared.metric.original, ConfusionMetric) for declared in metrics):
         return "labels"
-    if any(isinstance(of.metric, CorrelationMetric) for of in metrics):
+    if any(isinstance(declared.metric, CorrelationMetric) for declared in metrics):
         return "scores"
-    return "answers" if all(of.metric.takes == "answer" for of in metrics) else "statistics"
+    return "answers" if all(declared.metric.takes == "answer" for declared in metrics) else "statistics"
 
 
 @dataclass(frozen=True)
-class Items:
-    """The items of a test set, with what all submissions' lines have in common."""
+class GoldItems:
+    """The items of a test set; positions of items count from 0, in the order of the gold."""
 
     connection: Connection
     gold_revision_id: int
 
     @cached_property
     def keys(self) -> list[str]:
-        """In the order of the gold."""
+        """Keys of the items."""
         return catalog.item_keys(self.connection, self.gold_revision_id)
 
     @cached_property
     def ids(self) -> tuple[int, int]:
-        """The first id and the number of items."""
+        """First id and number of items."""
         return catalog.item_ids(self.connection, self.gold_revision_id)
 
     @cached_property
     def attributes(self) -> dict[int, dict[str, str]]:
-        """By the item's place."""
-        found: dict[int, dict[str, str]] = defaultdict(dict)
+        """Attributes of each item that has any, by position."""
+        attributes: dict[int, dict[str, str]] = defaultdict(dict)
         table = models.item_attribute
         for row in self.connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
                 table.c.gold_revision_id == self.gold_revision_id).order_by(table.c.item_id, table.c.name)):
-            found[row.item_id - self.ids[0]][row.name] = row.value
-        return found
+            attributes[row.item_id - self.ids[0]][row.name] = row.value
+        return attributes
 
     @cached_property
-    def gold(self) -> Mapping[int, Told]:
-        """The answers of the gold, by the item's place."""
-        found: dict[int, Told] = defaultdict(list)
+    def gold(self) -> Mapping[int, Answers]:
+        """Answers of the gold, by position."""
+        answers: dict[int, Answers] = defaultdict(list)
         for row in self.connection.exec_driver_sql(_GOLD, (self.gold_revision_id,)):
-            found[row.item_id - self.ids[0]].append((row.key, row.type, None))
-        return found
+            answers[row.item_id - self.ids[0]].append((row.key, row.type, None))
+        return answers
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """The labels that measures by class count, by their numbers."""
+        """Names of the labels, by their numbers in statistics."""
         numbers = stored_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
-    def given(self, scoring_id: int) -> Mapping[tuple[int, int], Told]:
-        """What a submission answers, by the item's place and the run."""
-        found: dict[tuple[int, int], Told] = defaultdict(list)
-        for row in self.connection.exec_driver_sql(_GIVEN, (scoring_id,)):
-            found[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
-        return found
+    def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:
+        """Load the answers of a submission, by position and run."""
+        answers: dict[tuple[int, int], Answers] = defaultdict(list)
+        for row in self.connection.exec_driver_sql(_RESPONSES, (scoring_id,)):
+            answers[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
+        return answers
 
 
-def lines(items: Items, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
-          layout: str) -> Iterator[str]:
-    """Give the lines of one submission, metric by metric and run by run.
+def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
+                 layout: str) -> Iterator[str]:
+    """Yield the lines of one submission's samples, sorted by metric, then by run.
 
     Args:
-        items: Of the test set.
-        metrics: The task's.
-        scoring_id: The submission's statistics.
-        common: What all of its lines say; of `evaluation_result_id` the part before the metric.
-        layout: What the task is made of again.
+        items: Items of the test set.
+        metrics: Metrics of the task.
+        scoring_id: Id of the submission's statistics.
+        common: Fields of all lines; the metric's alias is appended to `evaluation_result_id`.
+        layout: Form of the samples.
     """
-    given = items.given(scoring_id)
-    for of in metrics:
+    answers = items.load_answers(scoring_id)
+    for declared in metrics:
+        metric = declared.metric
         (statistics,), present = load_statistics(
-            items.connection, of.metric.family, of.metric_id, [scoring_id], *items.ids)
-        filled = len(of.metric.filled)
-        result = common | {"evaluation_result_id": f"{common['evaluation_result_id']}.{of.alias}"}
+            items.connection, metric.family, declared.metric_id, [scoring_id], *items.ids)
+        result = common | {"evaluation_result_id": f"{common['evaluation_result_id']}.{declared.alias}"}
         for run in range(statistics.shape[1]):
-            counted = statistics[:, run]
-            scores, right = _scores(of.metric, counted)
+            of_run = statistics[:, run]
+            scores, is_best = _score_items(metric, of_run)
             for n in np.flatnonzero(present[:, run]).tolist():
-                told = given.get((n, run), [])
-                metadata = {STATISTICS: one_line(_counted(of.metric, counted[n].tolist()[:filled], items))}
+                given = answers.get((n, run), [])
+                columns = of_run[n].tolist()[:len(metric.filled)]
+                metadata = {STATISTICS: one_line(_format_statistics(metric, columns, items))}
                 if statistics.shape[1] > 1:
                     metadata[RUN] = str(run + 1)
                 if n in items.attributes:
                     metadata[ATTRIBUTES] = one_line(items.attributes[n])
                 if layout == "answers":
-                    metadata |= {GOLD: one_line(items.gold.get(n, [])), ANSWERS: one_line(told)}
+                    metadata |= {GOLD: one_line(items.gold.get(n, [])), ANSWERS: one_line(given)}
                 score = float(scores[n])
                 if not np.isfinite(score):
                     metadata[UNDEFINED], score = "the metric has no score of this item alone", 0.0
                 yield one_line({
                     **result, "sample_id": items.keys[n], "interaction_type": "single_turn",
-                    "input": {"raw": "", "reference": _shown(items.gold.get(n, []))},
-                    "output": {"raw": _shown(told)}, "answer_attribution": [],
-                    "evaluation": {"score": score, "is_correct": bool(right[n])}, "metadata": metadata}) + "\n"
+                    "input": {"raw": "", "reference": _format_answers(items.gold.get(n, []))},
+                    "output": {"raw": _format_answers(given)}, "answer_attribution": [],
+                    "evaluation": {"score": score, "is_correct": bool(is_best[n])}, "metadata": metadata}) + "\n"
 
 
-def _scores(metric: Metric, counted: Floats) -> tuple[Floats, Flags]:
-    """The scores of single items, and whether these are the best that there are."""
+def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
+    """Return the score of each item, and whether it is the best possible score."""
     if isinstance(metric.original, ConfusionMetric):
-        right = counted[:, 0] == counted[:, 1]
-        return right.astype(np.float64), right
+        is_correct = statistics[:, 0] == statistics[:, 1]
+        return is_correct.astype(np.float64), is_correct
     if isinstance(metric, CorrelationMetric):
-        return counted[:, 0], counted[:, 0] == counted[:, 1]
+        return statistics[:, 0], statistics[:, 0] == statistics[:, 1]
     assert isinstance(metric, AdditiveMetric)
-    with np.errstate(over="ignore"):  # of one item a perplexity may be beyond all numbers
-        scores = metric.score(counted)
+    with np.errstate(over="ignore"):  # the perplexity of one item may exceed the largest float
+        scores = metric.score(statistics)
     best = 0.0 if metric.better == "lower" else 100.0 if metric.family in _PERCENT else 1.0
     return scores, scores == best
 
 
-def _counted(metric: Metric, counted: list[float], items: Items) -> list[Any]:
-    """What a metric counts in an item; labels by their names, null for none."""
+def _format_statistics(metric: Metric, columns: list[float], items: GoldItems) -> list[Any]:
+    """Return the statistics of an item for JSON; labels become their names, a missing label None."""
     if isinstance(metric.original, ConfusionMetric):
-        return [items.labels.get(int(label)) for label in counted]
-    return [int(value) for value in counted] if FAMILIES[metric.family].integer else counted
+        return [items.labels.get(int(label)) for label in columns]
+    return [int(value) for value in columns] if FAMILIES[metric.family].integer else columns
 
 
-def _shown(answers: Told) -> list[str]:
+def _format_answers(answers: Answers) -> list[str]:
     return [f"{key} {type_}".rstrip() for key, type_, _ in answers]
 
 
 def one_line(value: Any) -> str:
-    """A value as JSON in one line."""
+    """Return a value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-_SUBMISSIONS = """
-    SELECT s.*, gold_revision_id FROM released_submission AS s JOIN released_gold USING (test_set)
-    ORDER BY s.test_set, submission"""
-
-
 @dataclass(frozen=True)
-class Written:
-    """How many records were written, and how many lines of samples."""
+class RecordCounts:
+    """Number of written records and of their samples."""
 
     records: int = 0
     samples: int = 0
 
 
-def write_records(database: Database, task: str, output: Path) -> Written:
-    """Write the records of a task's boards as they stand into a new folder.
+def write_records(database: Database, task: str, output: Path) -> RecordCounts:
+    """Write the records of a task's current boards into a new folder.
 
     Args:
-        database: The registry.
-        task: The task's id.
-        output: The folder; there must be none of that name.
+        database: The registry, or a public file.
+        task: Id of the task.
+        output: Path of the folder, which must not exist.
 
     Raises:
-        UnknownNameError: There is no such task.
-        MismatchError: There is no board, or one is out of date.
-        HiddenError: Scores are.
-        InputError, StoreError: The folder is there already, or cannot be written.
+        UnknownNameError: No task has this id.
+        MismatchError: The task has no board, or a board is out of date.
+        HiddenError: The scores are under an embargo.
+        InputError, StoreError: The folder exists or cannot be written.
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
         require_current(connection, row)
-        choose(connection, row)
+        select_release(connection, row)
         with new_folder(output) as folder:
-            written = list(_records(connection, row, folder))
-    return Written(len(written), sum(written))
+            counts = list(_write_submissions(connection, row, folder))
+    return RecordCounts(len(counts), sum(counts))
 
 
-def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write every record; give the number of its samples."""
+def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
+    """Write the record of each submission, and yield its number of samples."""
     manifest = stored_manifest(row.manifest)
-    (boards,) = snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
-    stands: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
+    (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
+    standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards.boards:
-        for at in board.standings:
-            stands.setdefault((board.test_set, at.submission), []).append((board, at))
-    metrics = declared_metrics(connection)
-    compared: dict[str, datetime] = {of.test_set: of.at for of in connection.exec_driver_sql(
+        for standing in board.standings:
+            standings.setdefault((board.test_set, standing.submission), []).append((board, standing))
+    metrics = [DeclaredMetric(metric.metric_id, metric.metric, parse("metric", METRICS, metric.name))
+               for metric in connection.exec_driver_sql(
+                   "SELECT metric_id, metric, name FROM released_metric JOIN metric USING (metric_id) "
+                   "ORDER BY position")]
+    compared: dict[str, datetime] = {board.test_set: board.at for board in connection.exec_driver_sql(
         'SELECT test_set, max(compared_at) AS "at" FROM released_board GROUP BY ALL')}
     submissions = connection.exec_driver_sql(_SUBMISSIONS).all()
-    factors = catalog.replicate_factors(connection, [of.submission_id for of in submissions])
-    items = dict[int, Items]()
-    for of in submissions:
+    factors = catalog.replicate_factors(connection, [submission.submission_id for submission in submissions])
+    items = dict[int, GoldItems]()
+    for submission in submissions:
+        facts = {field.name: getattr(submission, field.name) for field in SUBMISSION_FIELDS
+                 if field.is_released and field.name != "digest"}
+        declared = {"team": submission.team, "system": submission.system, **facts,
+                    "attributes": json.loads(submission.attributes)}
+        if runs := factors.get(submission.submission_id):
+            declared["factors"] = list(runs)
         details = {
-            TASK: one_line(_declared(row, manifest, metrics)), TEST_SET: of.test_set, LAYOUT: layout_of(metrics),
-            SUBMISSION: one_line(_submission(of, factors.get(of.submission_id, ())))}
-        described = Described(row.slug, of.test_set, row.title, ", ".join(manifest.task.organisers), manifest.task.url,
-                              compared[of.test_set], details)
-        of_gold = items.setdefault(of.gold_revision_id, Items(connection, of.gold_revision_id))
-        yield _write(folder, described, stands[of.test_set, of.submission],
-                     (of_gold, metrics, of.scoring_id) if manifest.release.gold else None)
+            TASK: one_line(_describe_task(row, manifest, metrics)), TEST_SET: submission.test_set,
+            LAYOUT: choose_layout(metrics), SUBMISSION: one_line(declared)}
+        described = Described(row.slug, submission.test_set, row.title, ", ".join(manifest.task.organisers),
+                              manifest.task.url, compared[submission.test_set], details)
+        gold_items = items.setdefault(submission.gold_revision_id, GoldItems(
+            connection, submission.gold_revision_id))
+        yield _write_record(folder, described, standings[submission.test_set, submission.submission],
+                            (gold_items, metrics, submission.scoring_id) if manifest.release.gold else None)
 
 
-def _write(folder: Path, of: Described, stands: Sequence[tuple[Leaderboard, Standing]],
-           samples: tuple[Items, list[DeclaredMetric], int] | None) -> int:
-    """Write one record and its samples, if they may be; give the number of these."""
-    standing, evaluation = stands[0][1], evaluation_id(of, stands[0][1])
-    within = Path("data", portable(of.task), portable(standing.team), portable(
+def _write_record(folder: Path, described: Described, standings: Sequence[tuple[Leaderboard, Standing]],
+                  samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
+    """Write one record and, if the gold is public, its samples; return the number of samples."""
+    standing, evaluation = standings[0][1], evaluation_id(described, standings[0][1])
+    subfolder = Path("data", portable_name(described.task), portable_name(standing.team), portable_name(
         standing.system + (f"@{standing.version}" if standing.version != "1" else "")))
-    (folder / within).mkdir(parents=True, exist_ok=True)
-    number, told = file_number(evaluation), None
-    n, name = 0, within / f"{number}{SAMPLES}"
+    (folder / subfolder).mkdir(parents=True, exist_ok=True)
+    number, samples_file = file_number(evaluation), None
+    n_samples, name = 0, subfolder / f"{number}{SAMPLES}"
     if samples is not None:
         items, metrics, scoring_id = samples
         common = {"schema_version": SCHEMA, "evaluation_id": evaluation, "model_id": model_of(standing),
-                  "evaluation_name": f"{of.task}.{of.test_set}", "evaluation_result_id": of.test_set}
+                  "evaluation_name": f"{described.task}.{described.test_set}",
+                  "evaluation_result_id": described.test_set}
         checksum = sha256()
         with (folder / name).open("xb") as file:
-            for line in lines(items, metrics, scoring_id, common, of.details[LAYOUT]):
-                n += file.write(content := line.encode()) > 0
+            for line in sample_lines(items, metrics, scoring_id, common, described.details[LAYOUT]):
+                content = line.encode()
+                file.write(content)
                 checksum.update(content)
-        told = {"format": "jsonl", "file_path": name.as_posix(), "hash_algorithm": "sha256",
-                "checksum": checksum.hexdigest(), "total_rows": n}
-    (folder / within / f"{number}.json").write_text(aggregate_record(of, stands, told), "utf-8", newline="\n")
-    return n
+                n_samples += 1
+        samples_file = {"format": "jsonl", "file_path": name.as_posix(), "hash_algorithm": "sha256",
+                        "checksum": checksum.hexdigest(), "total_rows": n_samples}
+    record = aggregate_record(described, standings, samples_file)
+    (folder / subfolder / f"{number}.json").write_text(record, "utf-8", newline="\n")
+    return n_samples
 
 
-def _declared(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
-    """What a task declares, as far as it is made again."""
-    forms = {of.id: of.model_dump(include={"title", "decimals"}, exclude_none=True) for of in manifest.metric}
+def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
+    """Return the declarations of a task that the importer of records makes again."""
+    forms = {metric.id: metric.model_dump(include={"title", "decimals"}, exclude_none=True)
+             for metric in manifest.metric}
     return {
         "id": row.slug, "title": row.title, "version": row.version,
-        "test_sets": [{"name": of.name, "cluster": of.cluster, "facets": of.facets} for of in manifest.test_set],
-        "metrics": [{"id": of.alias, "name": repr(of.metric), "primary": of.alias == manifest.primary.id,
-                     **forms[of.alias]} for of in metrics],
+        "test_sets": [{"name": test_set.name, "cluster": test_set.cluster, "facets": test_set.facets}
+                      for test_set in manifest.test_set],
+        "metrics": [{"id": declared.alias, "name": repr(declared.metric),
+                     "primary": declared.alias == manifest.primary.id, **forms[declared.alias]}
+                    for declared in metrics],
         "significance": manifest.significance.model_dump(mode="json", exclude_none=True) | {"seed": row.seed},
         "board": {"rank_baselines": manifest.board.rank_baselines, "rank_late": manifest.board.rank_late,
                   "ranks": manifest.board.ranks},
     }
 
 
-def _submission(of: Any, factors: Sequence[dict[str, str]]) -> dict[str, Any]:
-    """What a task declares of a submission, as far as it is made again."""
-    facts = {field.name: getattr(of, field.name) for field in SUBMISSION_FIELDS
-             if field.is_released and field.name != "digest"}
-    return {"team": of.team, "system": of.system, **facts, "attributes": json.loads(of.attributes),
-            **({"factors": list(factors)} if factors else {})}
-
-
-_COMPARED = text("SELECT max(created_at) FROM latest_comparison WHERE task = :task")
-
-
 def write_results(database: Database, task: str, output: Path, *, metric: str | None = None,
                   dataset: str | None = None) -> int:
-    """Write `TEAM/SYSTEM/.eval_results/TASK.yaml` for every model on the boards of one metric; gives their number.
+    """Write `TEAM/SYSTEM/.eval_results/TASK.yaml` for every model, and return the number of models.
 
     Args:
-        database: The registry.
-        task: The task's id.
-        output: The folder; there must be none of that name.
-        metric: The metric's alias; None: the primary one.
-        dataset: The data set of the Hub that is the benchmark; None: the one that is the task's page.
+        database: The registry, or a public file.
+        task: Id of the task.
+        output: Path of the folder, which must not exist.
+        metric: Alias of the metric; None means the primary metric.
+        dataset: Data set of the Hub that is the benchmark; None means the data set that is the task's page.
 
     Raises:
-        UnknownNameError: There is no such task or metric.
-        MismatchError: There is no board, or one is out of date.
-        HiddenError: Scores are.
-        InputError, StoreError: There is no data set, or the folder is there already or cannot be written.
+        UnknownNameError: No task or metric has this name.
+        MismatchError: The task has no board, or a board is out of date.
+        HiddenError: The scores are under an embargo.
+        InputError, StoreError: No data set is named, or the folder exists or cannot be written.
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
         require_current(connection, row)
         manifest = stored_manifest(row.manifest)
-        boards = [board for board in leaderboards_by(connection, row, metric) if board.facet is None]
-        of = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
-                       connection.execute(_COMPARED, {"task": row.slug}).scalar_one())
+        boards = [board for board in load_metric_leaderboards(connection, row, metric) if board.facet is None]
+        benchmark = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
+                              connection.execute(_COMPARED, {"task": row.slug}).scalar_one())
         with new_folder(output) as folder:
-            written = set()
-            for team, system, content in eval_results(boards, of):
-                path = folder / portable(team) / portable(system) / ".eval_results" / f"{row.slug}.yaml"
-                if path in written:
-                    raise InputError(f"{team}/{system} and another system would be the same folder")
-                written.add(path)
+            paths = set()
+            for team, system, content in eval_results(boards, benchmark):
+                path = folder.joinpath(portable_name(team), portable_name(system), ".eval_results",
+                                       f"{portable_name(row.slug)}.yaml")
+                if str(path).casefold() in paths:  # some systems do not distinguish upper and lower case
+                    raise InputError(f"{team}/{system} and another system have the same folder name; rename a system")
+                paths.add(str(path).casefold())
                 path.parent.mkdir(parents=True)
                 path.write_text(content, "utf-8", newline="\n")
-    return len(written)
+    return len(paths)

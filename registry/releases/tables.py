@@ -1,9 +1,9 @@
-"""The tables of a release: read from a registry, and loaded into a new one.
+"""Tables of a release: written from a registry, and loaded into a new one.
 
-A table's file `tables/<order>_<table>.sql` is one SELECT; its leading comment says what the table is and, after a line
-with nothing but `--`, what each column is. `loading/<order>_<table>.sql` inserts it into a registry. The statistics are
-one further table for each family. Rows have names instead of the registry's numbers, in an order that follows from
-these names, so the same boards give the same bytes.
+A table's file `tables/<order>_<table>.sql` is one SELECT. Its leading comment describes the table and, after a line
+with only `--`, each column. `loading/<order>_<table>.sql` inserts the table into a registry. The statistics of each
+family are one more table. Rows contain names instead of the registry's ids, and are sorted by these names, so
+equal boards give equal bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 from sqlalchemy import Connection
 
-from registry.boards.stale import stale
+from registry.boards.stale import find_outdated
 from registry.errors import InputError, MismatchError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
@@ -26,12 +26,12 @@ from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.files import FAILURES, cause_of, explaining
 from registry.store.log import append
-from registry.store.rows import driver_of, insert, insert_many, parquet_at, quoted
-from registry.store.schema import View, described
+from registry.store.rows import driver_of, insert, insert_many, parquet_at, quote
+from registry.store.schema import View, parse_sql_file
 from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"
-OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
+ITEM_TABLES = ("items", "item_attributes", "answers", "responses", "labels", "messages")  # next to the statistics
 
 _SCOPE = """
     SET VARIABLE released_task = {task};
@@ -62,7 +62,7 @@ _SCOPE = """
         JOIN system ON system.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN track ON track.track_id = s.track_id"""
-_SEVERAL = """
+_AMBIGUOUS = """
     SELECT submission FROM released_submission GROUP BY test_set, submission HAVING count(*) > 1
     UNION ALL SELECT test_set FROM released_gold GROUP BY test_set HAVING count(*) > 1"""
 _STATISTICS = """
@@ -75,27 +75,27 @@ _STATISTICS = """
 _LABELS = """
     LEFT JOIN label AS of_gold ON of_gold.label_id = gold_label
     LEFT JOIN label AS of_system ON of_system.label_id = predicted_label"""
-_OF_STATISTICS = {
-    "test_set": "what was answered", "submission": "team/system@version", "metric": "the metric",
-    "run": "of the system, from 0"}
+_STATISTICS_KEYS = {
+    "test_set": "name of the test set", "submission": "team/system@version", "metric": "id of the metric",
+    "run": "number of the system's run, from 0"}
 
 
 _FACTS = [field.name for field in SUBMISSION_FIELDS if field.is_released]
 
 
 class ReleasedTable(View):
-    """One table: its name, what it is (`comment`), what its columns are, and the SELECT that gives its rows."""
+    """Name, description (`comment`), description of columns, and SELECT of one table."""
 
     @property
     def path(self) -> str:
-        """Where it is within a release."""
+        """Path within a release."""
         return f"data/{self.name}.parquet"
 
 
 TOTALS = ReleasedTable(
-    "totals", "Sums over all items of what metrics add up.", _OF_STATISTICS | {
-        "position": "the column's place in its family, from 0", "statistic": "the column",
-        "total": "its sum, in whole steps", "per_one": "how many steps are 1"},
+    "totals", "Sums of statistics over all items.", _STATISTICS_KEYS | {
+        "position": "place of the column in its family, from 0", "statistic": "name of the column",
+        "total": "sum of the column, in integer steps", "per_one": "number of steps that make 1"},
     """
     SELECT s.test_set, s.submission, m.metric, of.replicate AS run, of.position, of.statistic, of.total, of.per_one
     FROM statistic_total AS of JOIN released_submission AS s USING (scoring_id)
@@ -104,89 +104,89 @@ TOTALS = ReleasedTable(
 
 
 SUBMISSIONS = ReleasedTable(
-    "submissions", "The submissions that boards show.", {
-        "test_set": "what was answered", "submission": "team/system@version", "team": "the team's name",
-        "system": "the system's name", "track": "the track it competes in; NULL where the task has none",
+    "submissions", "Submissions on the boards.", {
+        "test_set": "name of the test set", "submission": "team/system@version", "team": "name of the team",
+        "system": "name of the system", "track": "track of the submission; NULL if the task has no tracks",
         **{name: str(models.submission.c[name].comment) for name in _FACTS if name != "track"},
-        "n_missing": "how many items have no answer, over all of its runs", "runs": "how many runs the system has"},
+        "n_missing": "number of items without an answer, over all runs", "runs": "number of the system's runs"},
     f"""
     SELECT test_set, submission, team, system, {', '.join(_FACTS)}, n_missing, runs
     FROM released_submission ORDER BY test_set, submission""")  # noqa: S608
 
 
-def released_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
-    """The tables of a release, with what tells of single items or totals instead, and the one of submitted files."""
-    found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
-             for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
-    found.insert([table.name for table in found].index("remarks"), SUBMISSIONS)
-    without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
-    counted = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
-    return [*(table for table in found if table.name not in without), *counted]
+def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
+    """Return the tables of a release.
+
+    Args:
+        gold: Whether the gold is released, and thus tables about single items instead of totals.
+        sources: Whether the submitted files are released.
+    """
+    tables = [ReleasedTable(path.stem.partition("_")[2], *parse_sql_file(path))
+              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
+    tables.insert([table.name for table in tables].index("messages"), SUBMISSIONS)
+    omitted = {*(() if gold else ITEM_TABLES), *(() if sources else (SUBMITTED,))}
+    statistics = map(_statistics_table, sorted(FAMILIES)) if gold else [TOTALS]
+    return [*(table for table in tables if table.name not in omitted), *statistics]
 
 
 def _statistics_table(family: str) -> ReleasedTable:
-    """The statistics of a family, for every item."""
     names = FAMILIES[family].columns
     if family == "confusion":
-        told = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
-        chosen, labels = "of_gold.name AS gold, of_system.name AS predicted", _LABELS
+        about = {"gold": "label of the gold; NULL if it has none", "predicted": "label of the submission"}
+        columns, labels = "of_gold.name AS gold, of_system.name AS predicted", _LABELS
     else:
-        told = {name: f"{name.replace('_', ' ')} in the item" for name in names}
-        chosen, labels = ", ".join(f'of_item."{name}"' for name in names), ""
+        about = {name: f"{name.replace('_', ' ')} in the item" for name in names}
+        columns, labels = ", ".join(f'of_item."{name}"' for name in names), ""
     return ReleasedTable(
-        f"statistics_{family}", f"What metrics of the family {family} add up: a row for every item.",
-        _OF_STATISTICS | {"item": "the item's key"} | told,
-        _STATISTICS.format(family=family, columns=chosen, labels=labels))
+        f"statistics_{family}", f"Statistics of metrics of the family {family}, one row per item.",
+        _STATISTICS_KEYS | {"item": "key of the item"} | about,
+        _STATISTICS.format(family=family, columns=columns, labels=labels))
 
 
 def require_current(connection: Connection, task: TaskRow) -> None:
-    """Raise an error if boards of a task are out of date.
-
-    Raises:
-        MismatchError: They are.
-    """
-    if warnings := stale(connection, task.slug):
+    """Raise a MismatchError if boards of a task are out of date."""
+    if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 
-def choose(connection: Connection, task: TaskRow) -> None:
-    """Say what is released, the boards of a task as they stand and all that they rest on, in temporary tables.
+def select_release(connection: Connection, task: TaskRow) -> None:
+    """Create the temporary tables that list the current boards of a task, their golds, metrics and submissions.
 
     Raises:
-        MismatchError: There is no board, or boards rest on different golds.
+        MismatchError: The task has no board, or its boards use different golds.
     """
     facts = ", ".join(f"{'scoring' if name == 'missing' else 's'}.{name}" for name in _FACTS if name != "track")
     for statement in _SCOPE.format(task=task.task_id, facts=facts).split(";"):
         connection.exec_driver_sql(statement)
-    remedy = "`registry score` and `registry compare` first"
+    remedy = "run `registry score` and `registry compare` first"
     if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():
-        raise MismatchError(f"{task.slug}: there is no public board to release yet; {remedy}")
-    if several := connection.exec_driver_sql(_SEVERAL).scalar():
-        raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
+        raise MismatchError(f"{task.slug}: the task has no public board yet; {remedy}")
+    if ambiguous := connection.exec_driver_sql(_AMBIGUOUS).scalar():
+        raise MismatchError(f"{task.slug}: boards use different golds or scorings of {ambiguous}; {remedy}")
 
 
 def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
-    """Write tables that have rows into `folder`, one Parquet file each."""
-    connection.exec_driver_sql("SET threads = 1")  # several threads might cut a file into other groups of rows
+    """Write each table that has rows into `folder` as a Parquet file."""
+    connection.exec_driver_sql("SET threads = 1")  # several threads may divide a file into other row groups
     for table in tables:
         path = folder / table.path
         with explaining(folder.parent):
-            written = connection.exec_driver_sql(
-                f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
-        if not written:
+            n_rows = connection.exec_driver_sql(
+                f"COPY ({table.select}) TO {quote(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
+        if not n_rows:
             path.unlink()
     connection.exec_driver_sql("RESET threads")
 
 
-_WRONG = (  # what kinds of errors say of a table of a release
-    (duckdb.BinderException, "its columns, or those of a table that it refers to, are not those of a release"),
-    (duckdb.CatalogException, "it refers to a table that is not there"),
-    ((duckdb.ConversionException, duckdb.OutOfRangeException), "a value is not of the column's type"),
-    (duckdb.ConstraintException, "a row is there twice, is without a value, or refers to one that is not there"),
-    ((duckdb.InvalidInputException, duckdb.IOException), "it is damaged, or no Parquet file"),
+_EXPLANATIONS = (  # what DuckDB's errors mean for a table of a release
+    (duckdb.BinderException, "the table, or one that it refers to, has other columns than tables of a release"),
+    (duckdb.CatalogException, "the table refers to a missing table"),
+    ((duckdb.ConversionException, duckdb.OutOfRangeException), "a value does not have the type of its column"),
+    (duckdb.ConstraintException, "a row occurs twice, lacks a value, or refers to a missing row"),
+    ((duckdb.InvalidInputException, duckdb.IOException), "damaged, or not a Parquet file"),
 )
 
-ACTION = "release"  # in the log of a registry that was made of a release
+ACTION = "release"  # in the log of a registry that was made from a release
 
 _INSERT_STATISTICS = """
     INSERT INTO "{table}" (scoring_id, metric_id, replicate, item_id, {names})
@@ -201,77 +201,77 @@ _INSERTED_LABELS = """
     LEFT JOIN label AS of_system ON of_system.name = of.predicted AND of_system.gold_revision_id = s.test_set_id"""
 
 
-def load(connection: Connection, folder: Path, told: dict[str, Any]) -> None:
-    """Bring the release in `folder` into a new registry.
+def load_release(connection: Connection, folder: Path, release: dict[str, Any]) -> None:
+    """Load the release in `folder` into a new registry.
 
     Args:
-        connection: To the registry, in a transaction.
-        folder: The release.
-        told: What its `release.json` says.
+        connection: Connection to the registry, in a transaction.
+        folder: Folder of the release.
+        release: Contents of its `release.json`.
 
     Raises:
-        ManifestError: Its manifest is none.
-        InputError: Its tables are not those of a release.
+        ManifestError: The manifest is invalid.
+        InputError: A table is missing or invalid.
     """
     statements = {path.stem.partition("_")[2]: path.read_text("utf-8")
                   for path in sorted((Path(__file__).parent / "loading").glob("*.sql"))}
     statements["submissions"] = statements["submissions"].replace("{facts}", ", ".join(
         field.column for field in SUBMISSION_FIELDS if field.is_released and field.name != "track"))
-    statements |= {f"statistics_{family}": _statistics(family) for family in FAMILIES}
+    statements |= {f"statistics_{family}": _insert_statistics(family) for family in FAMILIES}
     if not (folder / "data" / "boards.parquet").is_file():
-        raise InputError("is missing; every release has it", path=Path("data/boards.parquet"))
-    # no other file's name goes into SQL
-    there = [name for name in statements if (folder / "data" / f"{name}.parquet").is_file()]
-    for name in there:
-        with _bringing_in(name):
+        raise InputError("the file is missing; every release has it", path=Path("data/boards.parquet"))
+    # Only names of known tables may get into SQL, not names of other files.
+    tables = [name for name in statements if (folder / "data" / f"{name}.parquet").is_file()]
+    for name in tables:
+        with _explain_errors(name):
             connection.exec_driver_sql(
                 f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
-    _begin(connection, folder / "manifest.toml", told)
-    for name in there:
-        with _bringing_in(name):
+    _insert_task(connection, folder / "manifest.toml", release)
+    for name in tables:
+        with _explain_errors(name):
             driver_of(connection).execute(statements[name])
-    for name in there:
+    for name in tables:
         connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
 
 
 @contextmanager
-def _bringing_in(table: str) -> Iterator[None]:
-    """Say which file is wrong, and how, where DuckDB cannot bring in a table."""
+def _explain_errors(table: str) -> Iterator[None]:
+    """Turn DuckDB's errors into an InputError that names the file of `table`."""
     try:
         yield
     except FAILURES as error:
-        for kinds, why in _WRONG:
+        for kinds, explanation in _EXPLANATIONS:
             if isinstance(cause_of(error), kinds):
-                raise InputError(why, path=Path("data") / f"{table}.parquet") from None
+                raise InputError(explanation, path=Path("data") / f"{table}.parquet") from None
         raise
 
 
-def _begin(connection: Connection, path: Path, told: dict[str, Any]) -> None:
-    """Make the rows of the task and of the release itself, which all others refer to."""
+def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
+    """Insert the task, and the run and log entry of the release, to which all other rows refer."""
     if not path.is_file():
-        raise InputError("is missing, or no plain file; every release has it", path=Path(path.name))
+        raise InputError("the file is missing, or is not a regular file; every release has it", path=Path(path.name))
     manifest = read_manifest(path.read_bytes(), path)
     stored = canonical_json(manifest.model_dump(mode="json", exclude={"submit"}))
-    with _bringing_in("boards"):
+    with _explain_errors("boards"):
         newest = connection.exec_driver_sql("""
             SELECT compared_at, code_version, environment FROM data_boards
             ORDER BY compared_at DESC, board LIMIT 1""").first()
     if newest is None:
-        raise InputError("has no rows", path=Path("data/boards.parquet"))
-    insert(connection, models.run, command=ACTION, parameters=canonical_json(told), inputs="{}",
+        raise InputError("the table has no rows", path=Path("data/boards.parquet"))
+    insert(connection, models.run, command=ACTION, parameters=canonical_json(release), inputs="{}",
            started_at=newest.compared_at, ended_at=newest.compared_at, code_version=newest.code_version,
            code_revision=None, code_dirty=None, environment=newest.environment)
     insert(connection, models.task, slug=manifest.task.id, title=manifest.task.title, version=manifest.task.version,
            manifest=stored, manifest_digest=digest(stored.encode()), seed=manifest.significance.seed or 0,
            created_at=newest.compared_at)
     insert_many(connection, models.publication, [
-        {"published_at": newest.compared_at, "has_sources": False, "program": told.get("program", "")}])
+        {"published_at": newest.compared_at, "has_sources": False, "program": release.get("program", "")}])
     append(connection, [{"run_id": 1, "at": newest.compared_at, "actor": None, "action": ACTION,
-                         "subject": manifest.task.id, "details": canonical_json(told)}])
+                         "subject": manifest.task.id, "details": canonical_json(release)}])
 
 
-def _statistics(family: str) -> str:
-    """The statement that brings in the statistics of a family."""
+def _insert_statistics(family: str) -> str:
+    """Return the statement that inserts the statistics of a family."""
     names, labels = FAMILIES[family].columns, ""
     columns = [f'of."{name}"' for name in names]
     if family == "confusion":

@@ -7,8 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from registry.boards.leaderboard import DECIMALS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names, title
-from registry.boards.statements import are_significant
+from registry.boards.leaderboard import (
+    DECIMALS,
+    SHARED_KEYS,
+    Leaderboard,
+    Ranks,
+    Standing,
+    make_board_title,
+    make_display_names,
+)
+from registry.boards.statements import count_significant
 from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
 from registry.metric_names import metric_decimals
@@ -22,9 +30,9 @@ if TYPE_CHECKING:
 
 def board_table(board: Leaderboard) -> Table:
     """Return a leaderboard, with rows of `BOARD_KEYS`."""
-    rows = [board.shared | {key: getattr(of, key) for key in STANDING_KEYS} | {
+    rows = [board.shared_values | {key: getattr(of, key) for key in STANDING_KEYS} | {
         "warnings": board.warnings,
-        "shown": of.shown + "*" * of.late, "range": left, "in_cluster": cluster,
+        "shown": of.display_name + "*" * of.late, "range": left, "in_cluster": cluster,
         "interval": interval(of.ci_low, of.ci_high, board.decimals)}
         for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]
     late = ("* came late.",) if any(of.late for of in board.standings) else ()
@@ -35,7 +43,7 @@ def board_table(board: Leaderboard) -> Table:
 def pair_table(board: Leaderboard) -> Table:
     """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; the better system is `system_a`."""
     pairs = [decision.row for decision in board.decisions]
-    rows = displayed_pairs(pairs, shown_names(pairs, "_a"), shown_names(pairs, "_b"), board.decimals)
+    rows = displayed_pairs(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
     return Table(rows, pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS, board.signature)
 
 
@@ -48,7 +56,7 @@ def displayed_pairs(pairs: Sequence[Row], names_a: Sequence[str], names_b: Seque
 
 def rank_ranges(board: Leaderboard) -> list[str]:
     """The places that the convention of a board's ranks leaves open for each system, for people."""
-    return ["-" if places is None else places_left(*places) for places in board.open_places]
+    return ["-" if places is None else places_left(*places) for places in board.rank_ranges]
 
 
 def rank_range(board: Leaderboard, of: Standing) -> str:
@@ -82,7 +90,7 @@ def ladder_table(ladder: Ladder) -> Table:
             f"last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
             "Blum and Hardt 2015); all else is hidden.")
     return Table([of | row._asdict() | {"step": ladder.step} for row in ladder.rows], columns,
-                 title(of, ladder.declared_title), (said,), (*of, *LadderRow._fields, "step"))
+                 make_board_title(of, ladder.declared_title), (said,), (*of, *LadderRow._fields, "step"))
 
 
 # A macro-average is of several test sets, and has neither a submission nor a signature of its own.
@@ -150,7 +158,7 @@ class WideBoard:
     @property
     def shown(self) -> list[str]:
         """The systems' names for people."""
-        return shown_names([{"system": of.system, "submission": of.submission} for _, of in self.rows])
+        return make_display_names([{"system": of.system, "submission": of.submission} for _, of in self.rows])
 
     @property
     def notes(self) -> list[str]:
@@ -213,7 +221,7 @@ def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
     track = f", track {board.track}" if board.track else ""
     won = sum(row["significant"] for row in rows)
     said = f"Pairs are not tested: {board.untested}." if board.untested else (
-        f"{are_significant(won, len(rows))} at {board.alpha:g}; "
+        f"{count_significant(won, len(rows))} at {board.alpha:g}; "
         f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
     return Table(rows, pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
@@ -245,7 +253,7 @@ def _column(board: Leaderboard, *, several: bool) -> WideColumn:
                    for metric in (board.metric, board.metric_label))
     settings = board.comparison
     names = [f"{of.team}/{of.system}" for of in board.standings]
-    left = {name: left for name, left, of in zip(names, rank_ranges(board), board.open_places, strict=True) if of}
+    left = {name: left for name, left, of in zip(names, rank_ranges(board), board.rank_ranges, strict=True) if of}
     return WideColumn(name, title, board.better, board, dict(zip(names, board.standings, strict=True)), left,
                       family(settings.correction, settings.family_size, settings.test), board.decimals)
 

@@ -75,9 +75,9 @@ _PLACES = (
     ("simultaneous_low", "1 + the number of systems that are significantly better, for all systems at once; "
                          "NULL unless these ranks were resampled"),
     ("simultaneous_high", "the number of systems less that of significantly worse ones"),
-    ("frequent_low", "the best place that all but half of 1 - confidence of the resamples give it; NULL unless ranks "
+    ("bootstrap_low", "the best place that all but half of 1 - confidence of the resamples give it; NULL unless ranks "
                      "were resampled"),
-    ("frequent_high", "the worst such place"))
+    ("bootstrap_high", "the worst such place"))
 _SHARED = (
     Field("task"), Field("test_set", "test set"), Field("track", "track", nullable=True),
     Field("facet", "facet", nullable=True), Field("metric", "metric"), Field("metric_name"), Field("signature"))
@@ -96,21 +96,22 @@ BOARD = (
     Field("ci_low", nullable=True),
     Field("ci_high", nullable=True),
     Field("runs", "runs", limits=_FROM_1, right=True),
-    Field("run_deviation", "deviation", nullable=True, limits=_FROM_0, style="deviation", right=True),
-    Field("wins", "won, open, lost", limits=_FROM_0),
+    Field("run_sd", "SD of runs", nullable=True, limits=_FROM_0, style="deviation", right=True),
+    Field("wins", "wins, undecided, losses", limits=_FROM_0),
     Field("losses", limits=_FROM_0),
     Field("late", about="whether the submission came late", type="boolean"),
-    Field("letters", "alike", "compact letter display: two systems that share a letter are not told apart; empty where "
-          "there are no ranks, no pairs, or too many letters", "string"),
+    Field("letters", "group", "compact letter display: systems that share a letter do not differ significantly; empty "
+          "if the board has no ranks, no pairs, or too many letters", "string"),
     *(Field(name, about=about, type="integer", nullable=True, limits=_FROM_1) for name, about in _PLACES),
-    Field("first", "first", "the share of resamples in which it is the best", "number", nullable=True, limits=_SHARE,
-          style="percent", right=True),
-    Field("remarks", about="messages about the submission: labels unknown to the gold, items without an answer, the "
+    Field("share_best", "best", "share of resamples in which the system is the best", "number", nullable=True,
+          limits=_SHARE, style="percent", right=True),
+    Field("messages", about="messages about the submission: labels unknown to the gold, items without an answer, the "
           "same answers as another system, ...", type="array", limits={"items": MESSAGE}),
     Field("warnings", about="messages about the board, the same for each of its systems", type="array",
           limits={"items": MESSAGE}),
-    Field("range", "range", "the places that the board's convention of ranks leaves open", right=True, is_derived=True),
-    Field("interval", "interval", "the ends of the score's confidence interval", right=True, is_derived=True))
+    Field("range", "range", "ranks that the data do not rule out, by the board's kind of rank range", right=True,
+          is_derived=True),
+    Field("interval", "CI", "confidence interval of the score", right=True, is_derived=True))
 
 PAIRS = (
     *_SHARED,
@@ -133,7 +134,7 @@ PAIRS = (
     Field("family_size", limits=_FROM_1),
     Field("unit"),
     Field("n_units", limits=_FROM_1),
-    Field("n_discordant", "differing", limits=_FROM_0, right=True),
+    Field("n_discordant", "discordant", limits=_FROM_0, right=True),
     Field("resamples", nullable=True),
     Field("seed", nullable=True),
     Field("log10_p", nullable=True),
@@ -141,9 +142,9 @@ PAIRS = (
     Field("p_high", nullable=True, limits=_SHARE),
     Field("statistic", nullable=True),
     Field("resolved", nullable=True),
-    Field("messages", "note", "why a number is missing, or what to know of it", "array", limits={"items": MESSAGE}),
+    Field("messages", "messages", "why a number is missing, or what limits it", "array", limits={"items": MESSAGE}),
     Field("same_team", "team", "whether both systems are of one team", "boolean", style="same"),
-    Field("interval", "interval", "the ends of the difference's confidence interval", right=True, is_derived=True))
+    Field("interval", "CI", "confidence interval of the difference", right=True, is_derived=True))
 
 BOARD_KEYS = tuple(one.name for one in BOARD if not one.is_derived)
 STANDING_KEYS = tuple(one.name for one in BOARD if not (one in _SHARED or one.is_derived or one.name == "warnings"))
@@ -181,7 +182,7 @@ def _has_runs(board: Leaderboard) -> bool:
 
 
 def _has_teams(board: Leaderboard) -> bool:
-    return board.teams
+    return board.has_teams
 
 
 def _differs(name: str) -> Callable[[Leaderboard], bool]:
@@ -192,17 +193,17 @@ def _differs(name: str) -> Callable[[Leaderboard], bool]:
 # because a narrow screen shows these.
 SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
     "terminal": {
-        "rank": _always, "range": _has_ranges, "first": lambda board: board.ranks == "bootstrap", "cluster": _always,
-        "system": _always, "team": _has_teams, "kind": _always, "score": _always, "interval": _has_intervals,
-        "letters": shows_letters, "runs": _has_runs, "run_deviation": _has_runs},
+        "rank": _always, "range": _has_ranges, "share_best": lambda board: board.ranks == "bootstrap",
+        "cluster": _always, "system": _always, "team": _has_teams, "kind": _always, "score": _always,
+        "interval": _has_intervals, "letters": shows_letters, "runs": _has_runs, "run_sd": _has_runs},
     "latex": {
         "rank": _always, "range": _has_ranges, "system": _always, "team": _has_teams, "score": _always,
         "interval": _has_intervals},
     "page": {
         "rank": _always, "system": _always, "score": _always, "range": _has_ranges, "interval": _always,
-        "first": _differs("first"), "cluster": _always, "letters": shows_letters,
+        "share_best": _differs("share_best"), "cluster": _always, "letters": shows_letters,
         "wins": lambda board: bool(board.decisions), "team": _has_teams, "kind": _differs("kind"), "runs": _has_runs,
-        "run_deviation": _has_runs},
+        "run_sd": _has_runs},
 }
 # The columns of pairs that people see, in their order, and when, by the rows.
 _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
@@ -224,9 +225,10 @@ def board_heading(shown: Field, board: Leaderboard, form: Form) -> str:
     """Return a column's heading, which can depend on the leaderboard."""
     if shown.name == "score" and form != "terminal":
         return board.metric_label
-    if shown.name == "interval" and form == "page":
-        share = f"{100 * board.comparison.confidence:g} %"
-        return f"{share} {shown.heading}" if _has_intervals(board) else "on one scale"
+    if shown.name == "interval":
+        if not _has_intervals(board):
+            return "on one scale"
+        return f"{100 * board.comparison.confidence:g} % {shown.heading}"
     heading = _RANGES[board.ranks] if shown.name == "range" else shown.heading
     return heading.capitalize() if form == "latex" else heading
 

@@ -54,7 +54,7 @@ def wmt(board: Leaderboard) -> str:
     board = replace(board, ranks="range")  # as the findings define them
     body = ruled(board.clusters, (
         f"{left.replace('-', '--')} & {make_number_format(3)(of.score).replace('-', '$-$')} & "
-        f"{escape_latex(of.shown)}{'*' if of.late else ''} \\\\" for of, left in zip(
+        f"{escape_latex(of.display_name)}{'*' if of.late else ''} \\\\" for of, left in zip(
             board.standings, rank_ranges(board), strict=True)))
     said = (f"{board.title}. Systems ordered by score; lines part clusters, and ranges are the ranks that significant "
             "wins and losses leave open.")
@@ -70,7 +70,7 @@ def _by_key(scores: Sequence[SubmissionScore]) -> dict[str, float]:
             for of in scores if of.score is not None}
 
 
-_RANKS = ("rank", "rank_low", "rank_high", "cluster", "wins", "losses", "runs", "run_deviation")
+_RANKS = ("rank", "rank_low", "rank_high", "cluster", "wins", "losses", "runs", "run_sd")
 _TESTED = ("test", "alternative", "unit", "correction", "alpha", "resamples", "seed", "n_units", "n_systems",
            "family_size")
 _UNKNOWN = "unknown"
@@ -315,7 +315,7 @@ def badge(board: Leaderboard, standing: Standing, name: str) -> str:
     return _SVG.format(
         width=left + right, height=_HEIGHT, left=left, fill=right - 3, padding=_PADDING, left_text=left - 2 * _PADDING,
         right=left + _PADDING, right_text=right - 2 * _PADDING, said=_xml(said), of=_xml(of), stands=_xml(stands),
-        title=_xml(f"{_visible_line(standing.shown)}: {stands} ({_visible_line(board.title)})"))
+        title=_xml(f"{_visible_line(standing.display_name)}: {stands} ({_visible_line(board.title)})"))
 
 
 def _visible_line(text: str) -> str:

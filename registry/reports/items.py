@@ -9,7 +9,7 @@ from registry.boards.items import ItemView, Known, SystemOutput
 from registry.rendering.table import Column, Table, make_number_format
 from registry.rendering.table import format_text as plain
 
-_FRACTIONS = ("differing", "mean", "deviation", "worst", "best", "score")
+_FRACTIONS = ("mean_differing", "mean", "sd", "worst", "best", "score")
 _COUNTS = ("answers", "support", "runs")
 
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from registry.boards.leaderboard import Leaderboard, Ranks
-from registry.boards.statements import takes_observed, tested_over
+from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
 from registry.manifest.spec import Task
 from registry.messages import sentence
@@ -48,9 +48,9 @@ def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterato
     for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
         score = make_number_format(board.decimals)(of.score).replace("-", "$-$")
         score = rf"\textbf{{{score}}}" if best is not None and of.score == best else score
-        beaten = "".join(name_group(worse) for worse in board.beaten[n]) if named else ""
+        beaten = "".join(name_group(worse) for worse in board.beaten_places[n]) if named else ""
         row = {"rank": "--" if of.rank is None else str(of.rank), "range": left.replace("-", "--"),
-               "system": escape_latex(of.shown) + "*" * of.late, "team": escape_latex(of.team),
+               "system": escape_latex(of.display_name) + "*" * of.late, "team": escape_latex(of.team),
                "score": score + (rf"\textsuperscript{{{beaten}}}" if beaten else ""),
                "interval": _short(interval(of.ci_low, of.ci_high, board.decimals))}
         yield " & ".join([*([name_group(n)] if named else []), *(row[column] for column in columns)]) + r" \\"
@@ -98,8 +98,9 @@ def _tests(board: Leaderboard) -> str:
     test = parse("test", TESTS, by.test)
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
-    units = tested_over(by, f"{by.unit}s")
-    sided = ("two-sided" if not board.direction else "one-sided in the observed direction" if takes_observed(by) else
+    units = describe_sample(by, f"{by.unit}s")
+    sided = ("two-sided" if not board.direction else
+             "one-sided in the observed direction" if has_observed_direction(by) else
              "one-sided where a direction was declared")
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
             f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {sided}. "

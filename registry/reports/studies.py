@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.boards.leaderboard import title
+from registry.boards.leaderboard import make_board_title
 from registry.errors import UnknownNameError
 from registry.rendering.table import Column, Table, format_p_value, format_text, is_significant, make_number_format
 from registry.rendering.table import format_text as plain
@@ -144,7 +144,7 @@ def _best(result: StudyResult) -> Table:
 
 def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
     """One board's rows: in full for programs, in `columns` for people, who are told once what the board is."""
-    return Table(rows, tuple(_board_column(key) for key in columns), title(rows[0]), keys=tuple(rows[0]))
+    return Table(rows, tuple(_board_column(key) for key in columns), make_board_title(rows[0]), keys=tuple(rows[0]))
 
 
 def _board_column(key: str) -> Column:

@@ -28,11 +28,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.boards.load import BOARD_PAIRS
 from registry.boards.site import changes
-from registry.boards.snapshot import TaskBoards, snapshot
+from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.boards.submissions import Ladder
 from registry.errors import RegistryError, UnknownNameError
 from registry.query import schema
-from registry.query.question import Query, parameter_value
+from registry.query.request import Query, parameter_value
 from registry.rendering.table import format_cells
 from registry.reports.boards import ladder_table
 from registry.reports.page import card, feed, pair_file, site_index
@@ -88,7 +88,7 @@ async def _index(reading: Reading) -> Content:
 def _shown(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
     """Read the boards of all tasks that show some, and why other tasks do not."""
     tasks, missing = open_tasks(opened)
-    return snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
+    return load_snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
 
 
 async def changed(served: Served, request: Request) -> Response:

@@ -21,8 +21,8 @@ from sqlalchemy import Connection
 from registry.boards.load import ALL_PAIRS, NOT_COMPARED
 from registry.boards.site import unshown
 from registry.boards.snapshot import Snapshot as Boards
-from registry.boards.snapshot import TaskBoards, detailed, snapshot
-from registry.boards.submissions import Ladder, ladders
+from registry.boards.snapshot import TaskBoards, add_details, load_snapshot
+from registry.boards.submissions import Ladder, load_ladders
 from registry.errors import HiddenError, InputError, LimitError, MismatchError, RegistryError, UnknownNameError
 from registry.evaluation.past import PastDatabase
 from registry.serve.snapshots import Snapshot, Snapshots
@@ -383,16 +383,16 @@ async def _task_boards(reading: Reading, task: str, at: str | None) -> Shown:
 def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
     connection, moment = opened.connection, opened.database.moment
     try:
-        found = snapshot(connection, task, items=items, pairs=ALL_PAIRS)
+        found = load_snapshot(connection, task, items=items, pairs=ALL_PAIRS)
     except HiddenError as hidden:
-        return Shown(None, str(hidden), tuple(ladders(connection, task)))
+        return Shown(None, str(hidden), tuple(load_ladders(connection, task)))
     if not found.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
         asked = tuple(plan_studies(connection, Macro(), Choice(task)))
     except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
         asked = ()
-    found = detailed(connection, found, items, moment)
+    found = add_details(connection, found, items, moment)
     return replace(found if moment is None else found.past(moment), asked=asked)
 
 

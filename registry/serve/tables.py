@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from registry.boards import items as of_task
-from registry.boards.choose import with_pairs
+from registry.boards.choose import select_pairs
 from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
 from registry.query.schema import Thing
@@ -147,7 +147,7 @@ async def boards(reading: Reading, asked: Asked) -> Rows:
 
 def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
     by = board.comparison
-    return board.shared | {
+    return board.shared_values | {
         "board": n, "title": board.title, "better": board.better, "unit": by.unit, "test": by.test,
         "alternative": by.alternative, "correction": by.correction, "alpha": by.alpha, "items": by.n_items,
         "units": by.n_units, "systems": len(board.standings), "pairs": len(board.decisions),
@@ -162,7 +162,7 @@ async def standings(reading: Reading, asked: Asked) -> Rows:
 
 async def pairs(reading: Reading, asked: Asked) -> Rows:
     """The pairs of a board, those of the best systems first."""
-    (board,) = with_pairs([await _find_board(reading, asked)], asked["system"], asked["top"], asked["neighbours"])
+    (board,) = select_pairs([await _find_board(reading, asked)], asked["system"], asked["top"], asked["neighbours"])
     decisions = board.decisions
 
     def part(start: int, n: int) -> list[list[Any]]:

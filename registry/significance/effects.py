@@ -448,34 +448,34 @@ class Contingencies:
     """2x2 tables of all pairs of systems (a, b), [systems, systems] each.
 
     Attributes:
-        both_right: Answers that both systems get right; on the diagonal, those that each system gets right.
+        both_correct: Answers that both systems get right; on the diagonal, those that each system gets right.
         n: The number of answers.
     """
 
-    both_right: Ints
+    both_correct: Ints
     n: int
 
     @property
-    def only_a_right(self) -> Ints:
-        """Answers that only the row's system gets right; the transpose is `only_b_right`."""
-        correct: Ints = np.diag(self.both_right)
-        return correct[:, None] - self.both_right
+    def only_a_correct(self) -> Ints:
+        """Answers that only the row's system gets right; the transpose is `only_b_correct`."""
+        correct: Ints = np.diag(self.both_correct)
+        return correct[:, None] - self.both_correct
 
     @property
-    def only_b_right(self) -> Ints:
+    def only_b_correct(self) -> Ints:
         """Answers that only the column's system gets right."""
-        return self.only_a_right.T
+        return self.only_a_correct.T
 
     @property
-    def both_wrong(self) -> Ints:
+    def both_incorrect(self) -> Ints:
         """Answers that neither gets right."""
-        return self.n - self.both_right - self.only_a_right - self.only_b_right
+        return self.n - self.both_correct - self.only_a_correct - self.only_b_correct
 
     @property
     def correlation(self) -> Floats:
         """The phi coefficient of each table (r12 of Yeh 2000, 2.1); nan if a system is never or always right."""
-        correct = np.diag(self.both_right).astype(np.float64)
-        covariance = self.n * self.both_right.astype(np.float64) - np.outer(correct, correct)
+        correct = np.diag(self.both_correct).astype(np.float64)
+        covariance = self.n * self.both_correct.astype(np.float64) - np.outer(correct, correct)
         deviation = np.sqrt(correct * (self.n - correct))
         under = np.outer(deviation, deviation)
         return np.asarray(np.divide(covariance, under, out=np.full_like(under, np.nan), where=under > 0))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 from registry.significance.base import PairResult, Settings, count_discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import adjust
@@ -254,7 +254,7 @@ class Bootstrapped(JointErrors):
     def _counts(self) -> NDArray[np.uint8]:
         """Counts of every unit, [resamples, units]."""
         influences, resamples = self.influences, self.settings.resamples
-        counts = room((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
+        counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
         counts_by_block = self.settings.execution.here.map(
             partial(draw_counts, influences.strata, influences.n_units, self.settings.seed), blocks(resamples))
         for start, block_counts in zip(range(0, resamples, BLOCK), counts_by_block, strict=True):

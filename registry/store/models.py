@@ -112,8 +112,8 @@ scoring = Table(
 )
 
 # What is remarkable about a scoring: what makes scores meaningless or surprising.
-remark = Table(
-    "remark", metadata, _int("scoring_id"), _small("replicate"), _text("category"), _text("code"),
+scoring_message = Table(
+    "scoring_message", metadata, _int("scoring_id"), _small("replicate"), _text("category"), _text("code"),
     _text("parameters"),
 )
 
@@ -204,7 +204,7 @@ standing = Table(
     "standing", metadata, _int("comparison_id"), _int("position"), _int("submission_id"), _int("rank", null=True),
     _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
     _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
-    _int("runs"), _number("run_deviation", null=True),
+    _int("runs"), _number("run_sd", null=True),
     _int("scoring_id", null=True), _text("kind"), _flag("late"),
 )
 

@@ -23,7 +23,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import declared_request
 from registry.items import Item
-from registry.manifest import toml
+from registry.manifest import format_toml
 from registry.manifest.fields import check_name
 from registry.manifest.folder import TaskFolder, json_lines
 from registry.readers import Document, Reader
@@ -336,4 +336,4 @@ def _make_manifest(files: Sequence[Training], sizes: Sequence[int], copies: int,
         {"file": f"submissions/{model}.{size}-{copy}.out", "system": f"{model}-{size}-{copy}",
          "attributes": {"model": model, "training_size": size, "training_sample": copy, "training_seed": seed}}
         for model in models for size in sizes for copy in range(1, copies + 1)]
-    return ("\n".join(header) + toml({"submit": tables})).encode()
+    return ("\n".join(header) + format_toml({"submit": tables})).encode()

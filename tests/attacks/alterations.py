@@ -66,7 +66,7 @@ DEFINITIONS = {  # by what is altered: how, and the kind of thing and the name t
     "a column of another type": ("ALTER TABLE standing ALTER wins TYPE DOUBLE", "table", "standing"),
     "a column that may be NULL": ("ALTER TABLE standing ALTER losses DROP NOT NULL", "table", "standing"),
     "a column gone": ("ALTER TABLE standing DROP COLUMN kind", "table", "standing"),
-    "a table gone": ("DROP TABLE remark", "table", "remark"),
+    "a table gone": ("DROP TABLE scoring_message", "table", "scoring_message"),
     "another comment on a table": ("COMMENT ON TABLE system IS 'x'", "comment", "table system"),
     "another comment on a column": ("COMMENT ON COLUMN system.name IS 'x'", "comment", "column system.name"),
     "another comment on a view": ("COMMENT ON VIEW item_score IS 'x'", "comment", "view item_score"),
@@ -76,7 +76,8 @@ DEFINITIONS = {  # by what is altered: how, and the kind of thing and the name t
     "another comment on a table macro": ("COMMENT ON MACRO TABLE above IS 'x'", "comment", "macro above"),
     "a comment gone": ("COMMENT ON COLUMN score.value IS NULL", "comment", "column score.value"),
     "an unknown comment": ("COMMENT ON TABLE alembic_version IS 'x'", "comment", "table alembic_version"),
-    "a table that is a view": ("ALTER TABLE remark RENAME TO r; CREATE VIEW remark AS FROM r", "table", "remark"),
+    "a table that is a view": (
+        "ALTER TABLE scoring_message RENAME TO r; CREATE VIEW scoring_message AS FROM r", "table", "scoring_message"),
 }
 
 

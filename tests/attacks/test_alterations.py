@@ -19,7 +19,7 @@ from registry.evaluation.verifying.stored import verify_files, verify_references
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.database import Database
-from registry.store.log import Journal, columns_of
+from registry.store.log import Journal, digested_columns
 from registry.store.rows import driver_of
 from tests.attacks.alterations import (
     DEFINITIONS,
@@ -39,7 +39,7 @@ from tests.conftest import ROOT
 
 CHAINED = {"run", "event"}  # tables whose columns enter the chain of the log
 FILES = {"source.name", "source.content", "source.digest", "submission_source.name", "submission_source.source_digest"}
-SCORES = {"response", "remark", "score", "replicate_score", "statistics_ratio_whole", "statistics_confusion"}
+SCORES = {"response", "scoring_message", "score", "replicate_score", "statistics_ratio_whole", "statistics_confusion"}
 PAIRS, STANDINGS = ("comparison_pair", "pair_result", "pair_interval"), ("standing", "overall_result")
 OTHERS = {  # columns of what was put in: the kind of thing that must be named
     "task.slug": "log", "task.title": "task", "task.version": "task", "task.manifest": "task",
@@ -74,7 +74,7 @@ def test_every_column_is_covered_or_exempt():
     """A new column fails here until it is in a digest, follows from something, or is exempt for a reason."""
     derived = SCORES | {*PAIRS, *STANDINGS} | CHAINED
     left = [f"{table.name}.{column.name}" for table in models.metadata.tables.values() for column in table.columns
-            if table.name not in EMPTY | EXEMPT.keys() | derived and column.name not in columns_of(table.name)]
+            if table.name not in EMPTY | EXEMPT.keys() | derived and column.name not in digested_columns(table.name)]
     assert set(left) <= OTHERS.keys() | FILES
     assert all(EXEMPT.values())
 
@@ -93,7 +93,7 @@ def test_columns_and_rows_in_digests_of_tables_are_named(copy):
     by_table = {}
     for alteration in (*every_column(()), *every_table(), *every_added_row()):
         column = alteration.name.partition(".")[2].partition(" ")[0]
-        columns = columns_of(alteration.table)
+        columns = digested_columns(alteration.table)
         if columns and not alteration.name.endswith("(max)") and (not column or column in columns):
             by_table.setdefault(alteration.table, []).append(alteration)
     unnamed, n = [], 0

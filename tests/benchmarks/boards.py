@@ -67,7 +67,8 @@ def _in_browser(folder):
     path, times = folder / "thousand.html", []
     (first,) = leaderboard(["first"]).standings
     board = replace(leaderboard(["first"]), standings=tuple(
-        replace(first, rank=n + 1, system=f"system-{n}", shown=f"system-{n}", score=1 - n / 2000) for n in range(1000)))
+        replace(first, rank=n + 1, system=f"system-{n}", display_name=f"system-{n}", score=1 - n / 2000)
+        for n in range(1000)))
     path.write_text(page(TaskBoards("many", "Many systems", "1", "acc", [board, replace(board, metric="other")],
                                 TaskAbout(Task(id="many")))))
     with chromium.launched() as browser:
@@ -87,7 +88,7 @@ def _commands():
     yield from ((f"board as {form}", "board", "many", "--format", form) for form in FORMATS)
     yield from ((f"pairs as {form}", "pairs", "many", "--format", form) for form in FORMATS)
     yield from ((f"plot {kind}", "plot", "many", kind, "-o", "figure.pdf")
-                for kind in ("scores", "pairs", "gains", "alike", "ranks"))
+                for kind in ("scores", "pairs", "gains", "groups", "ranks"))
     yield "board with resampled ranks", "board", "many", "--ranks", "bootstrap", "--format", "json"
     yield "page", "page", "many", "-o", "page.html", "--items", "200"
     yield "for WMT", "export", "many", "wmt"

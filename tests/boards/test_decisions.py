@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from registry.boards.load import leaderboards, stored_boards
+from registry.boards.load import load_stored_boards, make_leaderboards
 from registry.messages import Messages
 from registry.reports.columns import PAIR_KEYS
 from registry.store.database import Database
@@ -23,7 +23,7 @@ def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, candidate,
     with duckdb.connect(str(path), read_only=True) as connection:
         expected = connection.execute(f"SELECT {', '.join(keys)} FROM pairwise").fetchall()
     with Database(path).reading() as connection:
-        boards = leaderboards(stored_boards(connection, [task])[task])
+        boards = make_leaderboards(load_stored_boards(connection, [task])[task])
     pairs = [decision for board in boards for decision in board.decisions]
     messages = keys.index("messages")
     expected = [(*row[:messages], Messages.load(row[messages]), *row[messages + 1:]) for row in expected]
@@ -40,12 +40,12 @@ def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, candidate,
 def test_single_ones_and_some(registry, scored, tmp_path):
     scored(ROOT / "sample_data" / "entities" / "task.toml")
     with Database(tmp_path / "registry.duckdb").reading() as connection:
-        decisions = leaderboards(stored_boards(connection, ["entities"])["entities"])[0].decisions
+        decisions = make_leaderboards(load_stored_boards(connection, ["entities"])["entities"])[0].decisions
     every = list(decisions)
     assert len(every) == len(decisions) > 3
     assert [decisions[n] for n in range(len(decisions))] == every
     assert list(decisions[1:3]) == every[1:3]
     assert decisions[-1] == every[-1]
-    assert list(decisions.chosen(decisions.significant)) == [of for of in every if of.significant]
+    assert list(decisions.select(decisions.significant)) == [of for of in every if of.significant]
     with pytest.raises(IndexError):
         decisions[len(decisions)]

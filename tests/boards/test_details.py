@@ -17,7 +17,7 @@ from registry.boards.details import (
     telling_items,
     versions,
 )
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.store import catalog
 from registry.store.database import Database
 
@@ -49,7 +49,7 @@ def reading(scored, task):
 def test_details_of_a_small_task(reading):
     """Of six items a gets all but i5, b and c get i0, i1 and i5, and d all but i0 and the same as b."""
     connection, task = reading
-    (of,) = regions(connection, task, declared_leaderboards(connection, task))
+    (of,) = regions(connection, task, load_leaderboards(connection, task))
     assert (of.gold, of.complete, len(of.pairs)) == (6, True, 6)
     expected = {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(text("""
         SELECT system_a, system_b, avg(d1_tp), avg(d1_fp), avg(d2_tp), avg(d2_fp), avg(shared_tp), avg(shared_fp)

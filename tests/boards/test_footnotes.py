@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from registry.boards.leaderboard import metric_form
+from registry.boards.leaderboard import get_metric_display
 from registry.metrics import METRICS
 from tests.reports.boards import leaderboard
 
@@ -12,9 +12,10 @@ MANIFEST = """{"manifest": 1, "task": {"id": "t"}, "test_set": [{"name": "test",
 
 def test_decimals_are_those_of_the_metric_unless_the_task_says_otherwise():
     """Metrics from 0 to 100 have two, as others from 0 to 1 have four."""
-    shown = {name: metric_form(MANIFEST, name, repr(METRICS[name]()))["decimals"] for name in ("BLEU", "chrF", "WER")}
-    assert shown == {"BLEU": 2, "chrF": 1, "WER": 4}
-    assert metric_form(MANIFEST, "gone", repr(METRICS["TER"]())) == {"declared_title": None, "decimals": 2}
+    decimals = {name: get_metric_display(MANIFEST, name, repr(METRICS[name]()))["decimals"]
+                for name in ("BLEU", "chrF", "WER")}
+    assert decimals == {"BLEU": 2, "chrF": 1, "WER": 4}
+    assert get_metric_display(MANIFEST, "gone", repr(METRICS["TER"]())) == {"declared_title": None, "decimals": 2}
 
 
 def test_scores_that_differ_behind_what_is_shown_are_told_of():

@@ -3,14 +3,15 @@
 import json
 from types import SimpleNamespace
 
-from registry.boards.leaderboard import intervals_of
+from registry.boards.leaderboard import describe_intervals
 from registry.messages import sentence
 
 
 def notes(**closed):
-    of = SimpleNamespace(test="permutation", n_systems=3, n_units=60, unit="item", confidence=0.95, n_items=60,
-                         family_size=3, resamples=0)
-    return list(map(sentence, intervals_of(of, json.dumps({"intervals": closed}), scores=True).statements(of)))
+    comparison = SimpleNamespace(test="permutation", n_systems=3, n_units=60, unit="item", confidence=0.95,
+                                 n_items=60, family_size=3, resamples=0)
+    intervals = describe_intervals(comparison, json.dumps({"intervals": closed}), has_scores=True)
+    return list(map(sentence, intervals.statements(comparison)))
 
 
 def test_methods_are_named():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from registry.boards.statements import separable
+from registry.boards.statements import describe_groups
 from registry.significance.ranks import assign_letters, find_groups
 
 OVER = "at 5 % after Holm's correction over 28 pairs"
@@ -24,7 +24,7 @@ def told(n, alike, ranks=None, *, systems=None):
     systems = systems or n
     settings = SimpleNamespace(correction="holm", alpha=0.05, n_systems=systems, family_size=math.comb(systems, 2))
     names, ranks = [f"h{k}" for k in range(n)], ranks or list(range(1, n + 1))
-    return separable(names, ranks, differ, find_groups(differ), settings)
+    return describe_groups(names, ranks, differ, find_groups(differ), settings)
 
 
 def within(*groups):
@@ -32,16 +32,17 @@ def within(*groups):
 
 
 @pytest.mark.parametrize(("groups", "said"), [
-    ([range(8)], f"No two of the 8 systems are separable {OVER}."),
-    ([], f"Every two of the 8 systems are separable {OVER}."),
-    ([range(4)], f"Not separable from each other {OVER}: ranks 1 to 4."),
+    ([range(8)], f"No two of the 8 systems are significantly different {OVER}."),
+    ([], f"Every two of the 8 systems are significantly different {OVER}."),
+    ([range(4)], f"Not significantly different from each other {OVER}: ranks 1 to 4."),
     ([range(1, 5), (5, 6)],
-     f"h0 is better than every other system {OVER}. Not separable from each other: ranks 2 to 5; ranks 6 and 7."),
-    ([(0, 3, 4, 5), (1, 3)], f"Not separable from each other {OVER}: ranks 1 and 4 to 6; ranks 2 and 4."),
+     f"h0 is better than every other system {OVER}. Not significantly different from each other: ranks 2 to 5; "
+     "ranks 6 and 7."),
+    ([(0, 3, 4, 5), (1, 3)], f"Not significantly different from each other {OVER}: ranks 1 and 4 to 6; ranks 2 and 4."),
     ([(n, n + 1) for n in range(1, 6)], f"h0 is better than every other system, and 5 of 28 pairs of systems are not "
-     f"separable {OVER}: registry pairs shows which."),
+     f"significantly different {OVER}: registry pairs shows which."),
     ([(n, n + 1) for n in range(7)], f"h0 is better than 6 of 7 other systems, and 7 of 28 pairs of systems are not "
-     f"separable {OVER}: registry pairs shows which."),
+     f"significantly different {OVER}: registry pairs shows which."),
 ])
 def test_what_is_separable(groups, said):
     assert told(8, within(*groups)) == said
@@ -59,22 +60,22 @@ def test_equal_ranks_are_those_of_the_table(ranks, groups, said):
 
 
 def test_systems_without_a_rank_are_no_part_of_it():
-    assert told(3, [], systems=4) == "Every two of the 3 ranked systems are separable at 5 % after Holm's correction " \
-        "over 6 pairs."
+    assert told(3, [], systems=4) == (
+        "Every two of the 3 ranked systems are significantly different at 5 % after Holm's correction over 6 pairs.")
     assert told(3, [(1, 2)], systems=4).startswith("h0 is better than every other ranked system")
 
 
 def test_two_systems():
     assert told(2, []) == "h0 is better than h1 at 5 % after Holm's correction over 1 pair."
-    assert told(2, [(0, 1)]) == "h0 is not separable from h1 at 5 % after Holm's correction over 1 pair."
+    assert told(2, [(0, 1)]) == "h0 is not significantly different from h1 at 5 % after Holm's correction over 1 pair."
 
 
 def test_groups_beyond_the_letters_are_counted():
     """One of each of eight triples makes 3^8 groups."""
     apart = within(*(range(k, k + 3) for k in range(0, 24, 3)))
     said = told(24, set(combinations(range(24), 2)) - apart)
-    assert said == ("h0 is better than 2 of 23 other systems, and 252 of 276 pairs of systems are not separable at 5 % "
-                    "after Holm's correction over 276 pairs: registry pairs shows which.")
+    assert said == ("h0 is better than 2 of 23 other systems, and 252 of 276 pairs of systems are not significantly "
+                    "different at 5 % after Holm's correction over 276 pairs: registry pairs shows which.")
 
 
 @st.composite
@@ -87,14 +88,15 @@ def boards(draw):
 
 
 def read(said, ranks):
-    """The pairs that a sentence calls not separable; their number where it only counts them."""
+    """The pairs that a sentence calls not significantly different; their number where it only counts them."""
     n = len(ranks)
-    if counted := re.search(r"(\d+) of \d+ pairs of systems are not separable", said):
+    if counted := re.search(r"(\d+) of \d+ pairs of systems are not significantly different", said):
         return int(counted[1])
-    if said.startswith("No two") or "not separable from h1 at" in said:
+    if said.startswith("No two") or "not significantly different from h1 at" in said:
         return within(range(n))
     found = set()
-    for group in re.findall(r"ranks? [^;.]+", said.partition("ot separable from each other")[2].partition(": ")[2]):
+    groups = said.partition("ot significantly different from each other")[2].partition(": ")[2]
+    for group in re.findall(r"ranks? [^;.]+", groups):
         members = set()
         for first, last, names in re.findall(r"(\d+)(?: to (\d+))?(?: \(([^)]+)\))?", group):
             of = {k for k in range(n) if int(first) <= ranks[k] <= int(last or first)}

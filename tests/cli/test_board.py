@@ -27,7 +27,7 @@ def test_resampled_ranks_come_with_the_frequency_of_being_first(board):
     rows = board("--ranks", "bootstrap", "--format", "json").json
     assert rows[0]["first"] > 0.99
     assert sum(row["first"] for row in rows) == pytest.approx(1)
-    assert all(row["frequent_low"] <= row["rank"] <= row["frequent_high"] for row in rows)
+    assert all(row["bootstrap_low"] <= row["rank"] <= row["bootstrap_high"] for row in rows)
     shown = board("--ranks", "bootstrap", "--format", "table").stdout
     assert "resampled" in shown
     assert "100.0 %" in shown
@@ -73,7 +73,7 @@ def test_ties_and_systems_without_a_rank_are_told_as_the_table_shows_them(tied, 
     assert ranks == ["rank", "---:", "1", "-", "2", "2", "4"]
     assert "8 of 10 differences are significant" in shown
     assert ("best is better than every other ranked system at 5 % after Holm's correction over 10 pairs. "
-            "Not separable from each other: rank 2 (one and two).") in shown
+            "Not significantly different from each other: rank 2 (one and two).") in shown
 
 
 def test_titles_say_what_is_averaged_and_names_leave_out_the_only_version(task, registry, scored):

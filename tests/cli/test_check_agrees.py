@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from registry.cli import app
-from registry.manifest import toml
+from registry.manifest import format_toml
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.significance import CORRECTIONS, TESTS
@@ -85,7 +85,7 @@ def small(folder):
     """A task's manifest with few draws."""
     tables = tomllib.loads((folder / "task.toml").read_text())
     tables.setdefault("significance", {})["resamples"] = 100
-    return toml(tables)
+    return format_toml(tables)
 
 
 @cache
@@ -157,5 +157,5 @@ def test_what_run_refuses_of_a_mutated_task_check_refuses_first(data):
                 change_lines(data.draw, data.draw(st.sampled_from(files)))
         if data.draw(st.booleans()) and (registry := made(folder)):
             db.write_bytes(registry)
-        (task / "task.toml").write_text(toml(tables))
+        (task / "task.toml").write_text(format_toml(tables))
         agree(task / "task.toml", task, db)

@@ -22,7 +22,7 @@ def labels(registry, scored, task):
 def test_items_on_which_systems_disagree(labels):
     """Everywhere but on i0 and i1, a is alone: two of three pairs of runs differ by two answers."""
     rows = labels("disagree")
-    assert [(row["item"], row["differing"]) for row in rows] == [
+    assert [(row["item"], row["mean_differing"]) for row in rows] == [
         *((i, pytest.approx(4 / 3)) for i in ("i2", "i3", "i4", "i5")), ("i0", 0), ("i1", 0)]
     assert labels("disagree", "--limit", 2) == rows[:2]
 
@@ -87,7 +87,7 @@ def test_texts_are_shown_below_their_references(registry, scored):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["small", "show", "i7"], "unknown item 'i7'"), (["smal", "hard"], "unknown task 'smal'; did you mean 'small'"),
-    (["small", "show"], "`registry items small show` needs the ID of an item"),
+    (["small", "show"], "`registry items small show` requires the ID of an item"),
     (["small", "hard", "i1"], "`show i1` shows one item"),
 ])
 def test_what_cannot_be_shown_is_said(registry, scored, task, arguments, said):

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from registry.boards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals, with_places
+from registry.boards.choose import (
+    add_resampled_ranks,
+    add_score_intervals,
+    load_metric_leaderboards,
+    select_best,
+    select_leaderboard,
+)
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -13,7 +19,7 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.mark.parametrize(("kind", "form", "begins"), [
-    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("alike", "svg", b"<?xml"),
+    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("groups", "svg", b"<?xml"),
     ("ranks", "svg", b"<?xml")])
 def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind, form, begins):
     scored(task)
@@ -26,22 +32,22 @@ def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, score
     scored(ENTITIES)
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
-        board = chosen_leaderboard(leaderboards_by(connection, row))
-    few = best(board, 3, room=3)
+        board = select_leaderboard(load_metric_leaderboards(connection, row))
+    few = select_best(board, 3, room=3)
     assert [of.submission for of in few.standings] == [of.submission for of in board.standings[:3]]
     assert list(few.decisions) == [of for of in board.decisions if max(of.a, of.b) < 3]
-    among = {tuple(place for place in group if place < 3) for group in board.alike} - {()}
+    among = {tuple(place for place in group if place < 3) for group in board.groups} - {()}
     largest = {group for group in among if not any(set(group) < set(other) for other in among)}
-    assert set(few.alike) == largest
-    assert best(board, None, room=200).alike == best(board, 999, room=200).alike == board.alike
-    for kind in ("scores", "pairs", "gains", "alike", "ranks"):
+    assert set(few.groups) == largest
+    assert select_best(board, None, room=200).groups == select_best(board, 999, room=200).groups == board.groups
+    for kind in ("scores", "pairs", "gains", "groups", "ranks"):
         registry("plot", "entities", kind, "-o", f"{kind}.svg", "--top", "2")
         assert (tmp_path / f"{kind}.svg").exists()
 
 
 def test_a_figure_has_no_room_for_very_many_systems(registry, scored, task, monkeypatch):
     scored(task)
-    monkeypatch.setattr("registry.cli.plot._ROOM", 2)
+    monkeypatch.setattr("registry.cli.plot._MAX_SYSTEMS", 2)
     said = registry("plot", "small", "ranks", "-o", "f.svg", exit_code=4).stderr
     assert "small/test: acc = accuracy: 3 systems are too many for one figure; --top 2 draws the best 2" in said
     registry("plot", "small", "ranks", "-o", "f.svg", "--top", "2")
@@ -57,9 +63,9 @@ def test_boards_of_earlier_versions_borrow_the_bootstrap_s_intervals(registry, s
     scored(ENTITIES, db="e.db")
     with Database("e.db").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
-        board = chosen_leaderboard(leaderboards_by(connection, row))
+        board = select_leaderboard(load_metric_leaderboards(connection, row))
         assert all(of.ci_low is not None for of in board.standings)
-        borrowed = with_intervals(connection, row, without_intervals(board))
+        borrowed = add_score_intervals(connection, row, without_intervals(board))
     registry("compare", "entities", "--test", "bootstrap", "--db", "e.db")
     own = registry("board", "entities", "--db", "e.db", "--format", "json").json
     assert [(of.ci_low, of.ci_high) for of in borrowed.standings] == [(of["ci_low"], of["ci_high"]) for of in own]
@@ -70,13 +76,13 @@ def test_the_best_systems_are_resampled_as_the_whole_board_is(scored):
     scored(ENTITIES)
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
-        board, ranked = (chosen_leaderboard(leaderboards_by(connection, row, ranks=ranks)) for ranks in (
+        board, ranked = (select_leaderboard(load_metric_leaderboards(connection, row, ranks=ranks)) for ranks in (
             "range", "bootstrap"))
         bare = without_intervals(board)
-        whole, few = (with_intervals(connection, row, of).standings for of in (bare, best(bare, 2, room=2)))
+        whole, few = (add_score_intervals(connection, row, of).standings for of in (bare, select_best(bare, 2, room=2)))
         assert few == whole[:2]
         assert None not in (few[0].ci_low, few[0].ci_high)
-        assert with_places(connection, row, best(board, 2, room=2)).standings == ranked.standings[:2]
+        assert add_resampled_ranks(connection, row, select_best(board, 2, room=2)).standings == ranked.standings[:2]
         assert len(ranked.standings[0].frequencies) == len(ranked.standings) > 2
 
 
@@ -86,7 +92,8 @@ def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task)
     registry("plot", "small", "gains", "-o", "f.svg", "--by", "parameters")
     said = registry("plot", "small", "gains", "-o", "f.svg", "--by", "paramters", exit_code=3).stderr
     assert "unknown attribute of submissions 'paramters'; did you mean 'parameters'?" in said
-    assert "for gains alone" in registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
+    refused = registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
+    assert "--by marks pairs in a figure of gains; leave it out for pairs" in refused
 
 
 def test_the_board_is_chosen(registry, scored, task):
@@ -104,7 +111,7 @@ def test_several_boards_are_too_many(registry, scored, task):
     task.submission = {"track": "closed"}
     scored(task)
     said = registry("plot", "small", "scores", "-o", "f.svg", exit_code=4).stderr
-    assert "2 leaderboards are meant; choose by --test-set and --track: small/test, track closed: acc" in said
+    assert "2 leaderboards match; choose one by --test-set and --track: small/test, track closed: acc" in said
     registry("plot", "small", "scores", "-o", "f.svg", "--track", "open")
 
 
@@ -113,6 +120,6 @@ def test_the_board_of_no_track_is_meant_where_no_track_is_given(scored, task):
     scored(task)
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "small")
-        boards = leaderboards_by(connection, row)
-    assert [of.system for of in chosen_leaderboard(boards).standings] == ["b", "c"]
-    assert [of.system for of in chosen_leaderboard(boards, track="open").standings] == ["again"]
+        boards = load_metric_leaderboards(connection, row)
+    assert [of.system for of in select_leaderboard(boards).standings] == ["b", "c"]
+    assert [of.system for of in select_leaderboard(boards, track="open").standings] == ["again"]

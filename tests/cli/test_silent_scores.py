@@ -49,10 +49,10 @@ def said_everywhere(registry, manifest, odd):
     assert {name: (row["severity"], row["category"]) for name, row in warned.items()} == {
         name: ("warning", category) for name, (category, _, _) in odd.items()}
     ran = registry("run", manifest, "--format", "json")
-    assert {row["system"]: [one["text"] for one in row["remarks"]] for row in ran.json if row["remarks"]} == {
+    assert {row["system"]: [one["text"] for one in row["messages"]] for row in ran.json if row["messages"]} == {
         name: [remark] for name, (_, remark, _) in odd.items()}
     shown = {form: registry("board", "--format", form).stdout for form in ("table", "md", "latex", "csv")}
-    kept = registry("query", "SELECT * FROM submission_remark ORDER BY system", "--format", "json").json
+    kept = registry("query", "SELECT * FROM submission_message ORDER BY system", "--format", "json").json
     texts = [str(Message(row["code"], json.loads(row["parameters"]))) for row in kept]
     assert [(row["system"], row["category"], text) for row, text in zip(kept, texts, strict=True)] == [
         (name, category, remark) for name, (category, remark, _) in sorted(odd.items())]
@@ -154,7 +154,7 @@ def test_a_declared_mapping_gives_the_score_of_the_gold_s_names(registry, entiti
         file.write(f"options = {{ {option} }}\n")
     a, b = registry("run", manifest, "--format", "json").json
     assert a["score"] == b["score"] == 39 / 40
-    assert (*a["remarks"], *b["remarks"])[0]["code"] == "copied-answers"
+    assert (*a["messages"], *b["messages"])[0]["code"] == "copied-answers"
 
 
 def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
@@ -166,7 +166,7 @@ def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
         assert 'set the submission\'s option fold_case = true, else unknown = "accept"' in told
     registry("submit", "t", "zodd.out", "--system", "zodd", "--option", 'unknown="accept"')
     (row,) = [row for row in registry("run", entities(sound=WRONG), "--format", "json").json if row["system"] == "zodd"]
-    (remark,) = row["remarks"]
+    (remark,) = row["messages"]
     assert (row["score"], remark["code"], remark["parameters"]["gold"]) == (0, "unknown-names", "'loc', 'org', 'per'")
     assert remark["text"].startswith("no type is one of the gold's, which are 'loc', 'org', 'per': ")
 
@@ -221,7 +221,7 @@ def test_remarks_follow_the_gold(registry, scored, stance):
     scored(stance)
     stance.gold, stance.version = named(GOLD, against="con"), "2"
     registry("run", stance.write())
-    rows = {row["system"]: row["remarks"] for row in registry("board", "--format", "json").json}
+    rows = {row["system"]: row["messages"] for row in registry("board", "--format", "json").json}
     assert rows["zodd"] == []
     assert "'against'" in rows["sound"][0]["text"]
 
@@ -230,7 +230,7 @@ def test_what_is_kept_names_no_file(registry, scored, stance):
     stance.systems["zodd"] = {item: "con" if label == "none" else label for item, label in list(SOUND.items())[:-1]}
     stance.submission = {"missing": "worst"}
     scored(stance)
-    kept = registry("query", "SELECT code, parameters FROM remark", "--format", "json").json
+    kept = registry("query", "SELECT code, parameters FROM scoring_message", "--format", "json").json
     assert len(kept) == 2
     assert not any("/" in row["parameters"] for row in kept)
 
@@ -251,7 +251,7 @@ def test_blank_labels_as_abstentions(registry, stance, missing, n_right):
     (row,) = registry("run", stance.write(), "--format", "json").json
     right = sum(SOUND[item] == GOLD[item] for item in ITEMS if item != "i07")
     assert row["score"] == right / n_right
-    assert row["remarks"][0]["text"].startswith("1 of 60 items has no answer")
+    assert row["messages"][0]["text"].startswith("1 of 60 items has no answer")
 
 
 def test_a_blank_label_is_missing_where_nothing_may_be(registry, stance):

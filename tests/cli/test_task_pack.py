@@ -66,7 +66,7 @@ def test_an_existing_file_is_not_overwritten(registry, tmp_path):
     assert "written" in registry(*pack).stderr
     assert "nothing changed" in registry(*pack).stderr
     (tmp_path / "pack" / "task.toml").write_text("mine")
-    assert "task.toml: is there with other content" in registry(*pack, exit_code=3).stderr
+    assert "task.toml: exists with other content" in registry(*pack, exit_code=3).stderr
     assert (tmp_path / "pack" / "task.toml").read_text() == "mine"
 
 

@@ -32,11 +32,11 @@ def test_the_board_is_that_of_the_command(registry, task):
     assert (len(board), board.systems, board.best) == (3, ("a", "b", "c"), ("a", "b", "c"))
     assert board.scores == {"a": 5 / 6, "b": 3 / 6, "c": 3 / 6}
     told = done.stderr.replace("small/test, acc:", "evaluation/test, accuracy:").splitlines()
-    assert board.remarks == tuple(line for line in told if line.startswith(("warning: ", "note: ")))
-    assert board.remarks
+    assert board.messages == tuple(line for line in told if line.startswith(("warning: ", "note: ")))
+    assert board.messages
     written = board.to_task("kept")
     assert registry("run", written, "--db", "kept.duckdb", "--format", "json").json[0]["score"] == 5 / 6
-    with pytest.raises(InputError, match="is there already with other content; name another folder, or"):
+    with pytest.raises(InputError, match="exists with other content; name another folder, or"):
         package.evaluate([1], {"a": [1]}).to_task("kept")
     turned = board.pairs["c", "a"]
     assert (turned.difference, turned.interval[0]) == (3 / 6 - 5 / 6, -board.pairs["a", "c"].interval[1])
@@ -52,7 +52,7 @@ def test_advice_is_of_values_and_of_no_options_of_files():
         package.evaluate(gold, {"a": lower})
     with pytest.raises(InputError, match=r"called otherwise, rename them before: x = \"...\"$"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
-    (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).remarks
+    (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
     assert remark.endswith("give them in the gold's letter case")
 
 

@@ -45,7 +45,7 @@ def guessed(paths, asked, folder):
     found = make(paths, asked)
     if not found.read_as:
         raise Failure("nothing says how files are read")
-    with found.folder.written(folder, "t") as manifest:
+    with found.folder.write(folder, "t") as manifest:
         task = resolve(load_manifest(manifest)[0], manifest)
         scores = {}
         for one in declared(task):

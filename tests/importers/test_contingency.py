@@ -124,7 +124,7 @@ def test_tables_and_items_are_numpy_s_counts(registry, kind):
                     items += [(keys[n], "a" if of_a[n] else "b", i, j) for n in np.flatnonzero(of_a != of_b)]
                     assert by_view[a, b, i, j] == counts
                     at = [together.runs.index((f"t/{test_set}/{name}@1", run)) for name, run in ((a, i), (b, j))]
-                    assert (together.tables.both_right[*at], together.tables.only_a_right[*at]) == counts[:2]
+                    assert (together.tables.both_correct[*at], together.tables.only_a_correct[*at]) == counts[:2]
                     n_pairs += 1
             assert list(reg.query(f"FROM contingency({names})")) == tables
             assert sorted(reg.query("SELECT item, right_one, replicate_a, replicate_b "

@@ -26,7 +26,7 @@ def test_shares_of_right_answers_are_graded_scores_of_examples(registry, tmp_pat
           *(line("birch", n, round(of / 12, 4), N=12) for n, of in enumerate(right["birch"])),
           *(line(model, 1, int(model == "birch"), "humaneval") for model in right))
     told = registry("import", "eval-arena", "a.jsonl", "--task", "e").stderr
-    assert "is one system better than another over all 2 test sets? `registry study macro-average e" in told
+    assert "Is one system better than another over all 2 test sets? `registry study macro-average e" in told
     assert [row[::3] for row in scores(registry)] == [
         ("humaneval", 0), ("humaneval", 1), ("humanevalplus", pytest.approx(35 / 72)),
         ("humanevalplus", pytest.approx(19 / 72))]
@@ -41,12 +41,12 @@ def test_shares_of_right_answers_are_graded_scores_of_examples(registry, tmp_pat
     ({"pass1": 1.5}, "1: 'pass1' is 1.5; expected a share, from 0 to 1"),
     ({"pass1": "1"}, "1: 'pass1' is '1'; expected a number"),
     ({"pass1": 10**400}, "1: 'pass1' is "),
-    ({"pass1": 0.3, "count": 2}, "1 of 2 answers are right, but 'pass1' is 0.3"),
-    ({"count": 2, "correct": 3}, "3 of 2 answers are right"),
-    ({"count": 0}, "'count' is 0; expected how often the model has answered"),
-    ({"model": ["x"]}, "'model' is [\"x\"], which does not belong there"),
+    ({"pass1": 0.3, "count": 2}, "1 of 2 answers are correct, but 'pass1' is 0.3"),
+    ({"count": 2, "correct": 3}, "3 of 2 answers are correct"),
+    ({"count": 0}, "'count' is 0; expected the number of answers"),
+    ({"model": ["x"]}, "'model' is [\"x\"]; expected text or a whole number"),
     ({"example_id": "\x1b[2J"}, "control or invisible character"),
-    ({"example_id": "HumanEval/2"}, "2: item 'HumanEval/2 (humaneval+, a)': stands twice, first in line 1"),
+    ({"example_id": "HumanEval/2"}, "2: item 'HumanEval/2 (humaneval+, a)': occurs twice, first in line 1"),
     ({"benchmark_id": None}, "'benchmark_id' is null"),
 ])
 def test_what_is_wrong_is_named_with_its_line(tmp_path, wrong, says):

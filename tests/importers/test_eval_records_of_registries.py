@@ -51,7 +51,7 @@ def test_the_samples_of_a_registry_s_record_name_its_items():
     LOGS.mkdir()
     (LOGS / "1.json").write_text(json.dumps(record))
     Path(SAMPLE).write_text("\xa0")
-    with pytest.raises(InputError, match=r"logs/1\.json.* no sample of it has 'arc\.accuracy', by which items are"):
+    with pytest.raises(InputError, match=r"logs/1\.json.* no sample has the score 'arc\.accuracy', from which"):
         EveryEvalEver().read(LOGS)
     Path(SAMPLE).write_text(json.dumps(samples[0] | {"sample_id": "\ud800"}))
     with pytest.raises(InputError, match="'sample_id' has half of a character"):
@@ -66,7 +66,7 @@ def test_the_records_of_two_exports_are_not_one_task():
         (LOGS / f"{n}.json").write_text(json.dumps(record))
         (LOGS / f"{n}_samples.jsonl").write_text("".join(json.dumps(
             of | {"evaluation_id": record["evaluation_id"]}) + "\n" for of in samples))
-    with pytest.raises(InputError, match=r"another record of acme/aspen@2 than in logs/1.json; take those of one"):
+    with pytest.raises(InputError, match=r"another record of acme/aspen@2 than in logs/1.json; import"):
         EveryEvalEver().read(LOGS)
     shutil.move(LOGS / "1.json", "1.json")
     folder = EveryEvalEver().read(LOGS)

@@ -67,7 +67,7 @@ def test_the_demonstration_is_read():
     folder = EveryEvalEver().read(HERE / "demo")
     assert rows(folder, "demo-source.demo_bench.accuracy/systems/demo-org_demo-model.jsonl") == [
         {"item": "demo_0001", "score": 1.0}]
-    assert folder.notes == ("1 score is not the mean of the samples' ones, which is what is compared: "
+    assert folder.notes == ("1 score is not the mean of the samples; the mean is compared: "
                             "demo-org/demo-model on demo-source.demo_bench.accuracy: 1, not 0.75",)
 
 
@@ -84,7 +84,7 @@ def test_what_the_own_program_converts_has_the_scores_that_the_harness_s_logs_ha
             assert one == other
             assert len(one) > 2
     assert [note.partition(" samples")[0] for note in folder.notes] == ["2 scores have no"]
-    assert "samples of 2 records do not say" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
+    assert "samples of 2 records do not name" in EveryEvalEver(benchmarks=("texts", "choice"), better="higher").read(
         CONVERTED).notes[-1]
 
 
@@ -127,7 +127,7 @@ def test_a_score_without_samples_is_told_and_alone_refused():
 def test_copies_are_taken_once_and_what_contradicts_them_is_refused():
     write()
     write(file="2", retrieved_timestamp="1760000000")
-    assert read().notes == ("1 record is there twice, and taken once",)
+    assert read().notes == ("1 record is a copy of another one, and ignored",)
     write(file="2", score=0.6)
     with pytest.raises(InputError, match="with other content than in"):
         read()
@@ -153,7 +153,7 @@ def test_what_tells_scores_of_one_name_apart_is_in_the_names():
     assert [of["name"] for of in read().tables["test_set"]] == [
         "arc.arc.pass_at_k.k-1", "arc.arc.pass_at_k.k-5", "arc.ai2_arc.test.accuracy"]
     change(record=lambda of: of | {"evaluation_results": of["evaluation_results"][:1] * 2})
-    with pytest.raises(InputError, match=r"two scores of 'arc.pass_at_k.k-1', which nothing tells apart"):
+    with pytest.raises(InputError, match=r"two scores of 'arc.pass_at_k.k-1'; nothing distinguishes them"):
         read()
 
 
@@ -164,7 +164,7 @@ def test_lower_scores_may_be_better_but_not_both():
     assert metric["options"] == {"better": "lower"}
     write("b", file="2")
     change("2", record=lambda of: results(of, {"metric_config": {"metric_name": "error", "lower_is_better": False}}))
-    with pytest.raises(InputError, match=r"higher scores of 'arc.error' are better here, and lower ones in other"):
+    with pytest.raises(InputError, match=r"higher scores of 'arc.error' are better here, but lower ones in other"):
         read()
 
 
@@ -190,19 +190,19 @@ SAMPLE = "logs/1_samples.jsonl"
     ("no finite number", lambda of: results(of, {"score_details": {"score": float("nan")}}), None),
     ("'metric_id' of a result is no text", lambda of: results(
         of, {"metric_config": {"metric_id": 1, "lower_is_better": False}}), None),
-    ("3 lines, and 2 in the record", lambda of: of | {
+    ("3 lines, but 2 in the record", lambda of: of | {
         "detailed_evaluation_results": {"file_path": "data/1_samples.jsonl", "total_rows": 2}}, None),
     ("its md5 is", lambda of: of | {"detailed_evaluation_results": {
         "file_path": "data/a/b/1_samples.jsonl", "hash_algorithm": "md5", "checksum": "00"}}, None),
     (f"{SAMPLE}:1: item 'i1': 'model_id' is 'other'", None, lambda of: [of | {"model_id": "other"}]),
     (f"{SAMPLE}:1: item 'i1': 'evaluation_id' is 'other'", None, lambda of: [of | {"evaluation_id": "other"}]),
-    (f"{SAMPLE}:2: item 'i1': stands twice, first in line 1", None, lambda of: [of, of]),
+    (f"{SAMPLE}:2: item 'i1': occurs twice, first in line 1", None, lambda of: [of, of]),
     (f"{SAMPLE}:1: item 'i1': 'evaluation.score' is no finite number", None, lambda of: [
         of | {"evaluation": {"score": 10**400, "is_correct": True}}]),
     (f"{SAMPLE}:1: not JSON: NaN is not JSON", None, lambda of: [
         of | {"evaluation": {"score": float("nan"), "is_correct": True}}]),
-    ("which does not belong there", None, lambda of: [of | {"evaluation": {"score": "1"}}]),
-    (f"{SAMPLE}:1: 'metadata' holds something that is no text", None, lambda of: [of | {"metadata": {"epoch": 1}}]),
+    ("'evaluation.score' is \"1\"; expected a number", None, lambda of: [of | {"evaluation": {"score": "1"}}]),
+    (f"{SAMPLE}:1: 'metadata' has a value that is no text", None, lambda of: [of | {"metadata": {"epoch": 1}}]),
     (f"{SAMPLE}:1: no key 'input'", None, lambda of: [{key: of[key] for key in of if key != "input"}]),
     (f"{SAMPLE}:1: the name 'i\\x00i1' is empty or has a control", None, lambda of: [
         of | {"sample_id": "i\0" + of["sample_id"]}]),
@@ -220,13 +220,13 @@ def test_samples_that_may_belong_to_several_scores_are_passed_over():
     write()
     change(record=lambda of: results(of, {}, {"metric_config": {"metric_id": "f1", "lower_is_better": False}}),
            sample=lambda of: [{key: of[key] for key in of if key != "evaluation_result_id"}])
-    with pytest.raises(InputError, match=r"no record has samples .* that say which score they belong to"):
+    with pytest.raises(InputError, match=r"no record has samples .* that name their score"):
         read()
     write("b", file="2")
     told = read().notes
     assert told[0].startswith("2 scores have no samples")
-    assert told[1] == ("samples of 1 record do not say by 'evaluation_result_id' which of several scores they belong "
-                       "to, and are passed over: logs/1.json")
+    assert told[1] == ("samples of 1 record do not name one of several scores by 'evaluation_result_id' "
+                       "and are ignored: logs/1.json")
 
 
 def test_samples_lie_beside_their_record():

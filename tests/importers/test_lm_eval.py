@@ -65,8 +65,8 @@ def test_every_task_filter_and_metric_is_a_test_set_with_the_scores_of_the_harne
     own = of_harness("acc", "acc_norm", "exact_match")
     assert len(own) == 10
     assert scores(registry) == own
-    assert "warning: 'choice.brier_score' is passed over: it is no number of a single sample" in told
-    assert "'last.perplexity' is passed over: it is no mean; --option metrics=perplexity takes it" in told
+    assert "warning: 'choice.brier_score' is ignored: it has no number for each sample" in told
+    assert "'last.perplexity' is ignored: it is no mean; --option metrics=perplexity imports it" in told
     board = registry("run", "mine/task.toml", "--format", "json").json
     assert {(row["test_set"], row["rank"], row["system"]) for row in board} >= {
         ("last.acc", 1, "aspen-7b"), ("last.acc", 2, "birch-1b")}
@@ -86,9 +86,9 @@ def test_perplexities_are_made_of_the_samples_log_probabilities_and_lower_ones_a
 
 
 def test_what_is_no_mean_is_imported_apart_and_what_is_no_number_not_at_all(registry):
-    assert "'acc' and 'perplexity' are made of their samples in different ways; import them apart" in registry(
+    assert "'acc' and 'perplexity' are computed from their samples in different ways; import" in registry(
         "import", "lm-eval", LOGS, "--option", 'metrics=["acc", "perplexity"]', exit_code=3).stderr
-    assert "metric 'brier_score' of 'choice' is no number of a single sample" in registry(
+    assert "metric 'brier_score' of 'choice' has no number for each sample" in registry(
         "import", "lm-eval", LOGS, "--option", "metrics=brier_score", exit_code=3).stderr
     told = registry("import", "lm-eval", LOGS, "--option", "tasks=texts", exit_code=3).stderr
     assert "no score is a mean of its samples' numbers; 'texts.bits_per_byte' is no mean; --option" in told
@@ -122,8 +122,8 @@ def test_a_folder_of_several_models_that_nothing_names_is_refused(registry, tmp_
     for file in LOGS.glob("*/samples_*.jsonl"):
         shutil.copy(file, tmp_path / "logs")
     told = registry("import", "lm-eval", "logs", exit_code=3).stderr
-    assert "a log of 'logs' on 'choice'" in told
-    assert "if they are of different models, put the results_DATE.json, which name them, beside them" in told
+    assert "another log of 'logs' on 'choice'" in told
+    assert "if they are of different models, put results_DATE.json, which has the model's name, next to each" in told
 
 
 def without_filters(path, *tasks, results=True):
@@ -145,8 +145,8 @@ def test_samples_of_harnesses_that_named_no_filter_are_read_where_there_is_but_o
 
 
 @pytest.mark.parametrize(("results", "says"), [
-    (True, ":1: the results have the filters strict-match, flexible-extract, and samples no key 'filter'"),
-    (False, ":4: item '29fe7763c49e48c5-ef2d127de37b942b': stands twice, first in line 1; if it is of two filters")])
+    (True, ":1: the results have the filters strict-match, flexible-extract, but the samples have no key 'filter'"),
+    (False, ":4: item '29fe7763c49e48c5-ef2d127de37b942b': occurs twice, first in line 1; if the samples are")])
 def test_samples_of_several_filters_that_are_not_named_are_never_taken_together(registry, tmp_path, results, says):
     without_filters(tmp_path, "sums", results=results)
     told = registry("import", "lm-eval", ".", "--task", "old", "--option", "duplicates=number", exit_code=3).stderr
@@ -172,7 +172,7 @@ def test_the_same_document_with_another_target_is_another_item(registry, log):
     log("birch", "arc", [sample(0, {"acc": 1}, target="other"), sample(1, {"acc": 0})])
     told = registry("import", "lm-eval", "out", exit_code=3).stderr
     assert "'aspen' has no score of 1 item of 3 in 'arc.acc'" in told
-    assert "--option missing=drop leaves such items out for all systems" in told
+    assert "--option missing=drop drops such items for all systems" in told
     registry("import", "lm-eval", "out", "--option", "missing=drop")
     board = registry("run", "out/task.toml", "--format", "json").json
     assert [row["score"] for row in board] == [0, 0]
@@ -186,9 +186,9 @@ def test_the_results_name_the_model_and_the_direction_and_which_scores_are_means
     log("acme__aspen-7b", "lambada", samples, results=results)
     registry("import", "lm-eval", "out")
     assert scores(registry) == [("lambada.acc", "acme", "aspen-7b", 0.5)]
-    assert "metric 'ppl' of 'lambada' is -2 over the samples, while the results say 7.389" in registry(
+    assert "metric 'ppl' of 'lambada' is -2 over the samples, but 7.389 in the results" in registry(
         "import", "lm-eval", "out", "--option", "metrics=ppl", exit_code=3).stderr
-    assert "metric 'bleu' of 'lambada' is no number of a single sample" in registry(
+    assert "metric 'bleu' of 'lambada' has no number for each sample" in registry(
         "import", "lm-eval", "out", "--option", "metrics=bleu", exit_code=3).stderr
 
 
@@ -196,7 +196,7 @@ def test_metrics_of_both_directions_are_imported_apart(registry, log):
     results = {"higher_is_better": {"t": {"acc": True, "loss": False}}, "results": {}}
     log("aspen", "t", [sample(0, {"acc": 1, "loss": 2})], results=results)
     log("birch", "t", [sample(0, {"acc": 0, "loss": 1})], results=results)
-    assert "import them apart, choosing with the option 'metrics'" in registry(
+    assert "import them separately, selected by the option 'metrics'" in registry(
         "import", "lm-eval", "out", exit_code=3).stderr
     registry("import", "lm-eval", "out", "--option", "metrics=loss")
     board = registry("run", "out/task.toml", "--format", "json").json
@@ -207,7 +207,7 @@ def test_logs_of_the_same_model_and_task_are_refused_or_latest_or_runs(registry,
     log("aspen", "t", [sample(0, {"acc": 1}), sample(1, {"acc": 1})])
     log("aspen", "t", [sample(0, {"acc": 0}), sample(1, {"acc": 1})], date="2027-03-02T12-00-00.000000")
     told = registry("import", "lm-eval", "out", exit_code=3).stderr
-    assert "2027-03-02T12-00-00.000000.jsonl: a log of 'aspen' on 't', as " in told
+    assert "2027-03-02T12-00-00.000000.jsonl: another log of 'aspen' on 't' than " in told
     registry("import", "lm-eval", "out", "--task", "latest", "--option", "repeated=latest")
     registry("import", "lm-eval", "out", "--task", "runs", "--option", "repeated=runs")
     assert scores(registry, "WHERE task = 'latest'") == [("t.acc", "aspen", "aspen", 0.5)]
@@ -218,7 +218,7 @@ def test_logs_of_the_same_model_and_task_are_refused_or_latest_or_runs(registry,
 def test_a_document_that_stands_twice_is_named_or_numbered(registry, log):
     log("aspen", "t", [sample(0, {"acc": 1}), sample(1, {"acc": 0}), sample(0, {"acc": 0})])
     assert f"samples_t_{DATE}.jsonl:3: item '" in (told := registry("import", "lm-eval", "out", exit_code=3).stderr)
-    assert "stands twice, first in line 1; --option duplicates=number takes both" in told
+    assert "occurs twice, first in line 1; --option duplicates=number imports both" in told
     registry("import", "lm-eval", "out", "--option", "duplicates=number")
     assert scores(registry) == [("t.acc", "aspen", "aspen", 1 / 3)]
 
@@ -246,14 +246,14 @@ def test_tasks_metrics_and_filters_are_chosen(registry, log):
 
 
 @pytest.mark.parametrize(("change", "says"), [
-    (lambda s: s.pop("doc_hash"), ":2: samples have no key 'doc_hash', and can only be paired where the"),
+    (lambda s: s.pop("doc_hash"), ":2: samples have no key 'doc_hash', by which systems' samples are paired"),
     (lambda s: s.pop("target_hash"), ":2: no key 'target_hash'"),
     (lambda s: s.update(doc_hash="../../etc"), ":2: '../../etc' is no digest"),
     (lambda s: s.update(acc=float("nan")), ":2: 'aspen' has no score of 1 item of 2 in 't.acc'"),
     (lambda s: s.update(acc=float("inf")), ":2: 'acc' is inf; expected a finite number"),
     (lambda s: s.update(acc=10**400), ":2: 'acc' is inf; expected a finite number"),
     (lambda s: s.update(metrics=["f1"]), ":2: 'metrics' does not list keys of the sample"),
-    (lambda s: s.update(filter=7), ":2: 'filter' is 7, which does not belong there"),
+    (lambda s: s.update(filter=7), ":2: 'filter' is 7; expected text"),
 ])
 def test_what_is_wrong_is_named_with_its_line(registry, log, change, says):
     wrong = sample(1, {"acc": 1})

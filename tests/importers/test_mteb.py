@@ -41,7 +41,7 @@ def test_tasks_are_items_with_the_mean_of_their_subsets(registry, write):
                    results("Banking77", test={"default": 0.5}), results("Dev", validation={"default": 0.6}))
     (folder / "STS22_predictions.json").write_text("{}")
     told = registry("import", "mteb", "results", "--task", "m").stderr
-    assert "the items are whole tasks, as MTEB keeps no scores of theirs: tests tell whether" in told
+    assert "The items are whole tasks, because MTEB stores no scores of single items" in told
     assert scores(registry) == [("mteb", "acme", "aspen", pytest.approx((0.6 + 0.9 + 0.3) / 3)),
                                 ("mteb", "birch", "birch", pytest.approx((0.4 + 0.5 + 0.6) / 3))]
     registry("import", "mteb", "results", "--task", "de", "--option", "languages=deu", "--option", "tasks=STS22")
@@ -88,5 +88,5 @@ def test_means_of_other_splits_or_subsets_are_not_compared(registry, write, one,
     write("birch", results("T", **other), results("U", test={"en": 0.5}))
     told = registry("import", "mteb", "results", exit_code=3).stderr
     assert lacking in told
-    assert "choose what all have with --option splits=... or languages=..." in told
+    assert "choose parts that all models have with --option splits=... or languages=..." in told
     registry("import", "mteb", "results", "--option", "tasks=U", "--dry-run")

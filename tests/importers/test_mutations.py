@@ -130,7 +130,7 @@ def trial(log, path, folder, seed=None):
     try:
         of_one_file = log.kind in ("long", "wide")
         imported = build("importer", IMPORTERS, log.kind, log.options).read(path / log.changed if of_one_file else path)
-        with imported.written(folder, "t") as manifest:
+        with imported.write(folder, "t") as manifest:
             task = resolve(load_manifest(manifest)[0], manifest)
             for one in declared(task):
                 gold = task.readers[one.test_set.name].read_gold(task.gold_documents(one.test_set))

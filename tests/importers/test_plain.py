@@ -64,11 +64,11 @@ def test_blank_lines_are_refused_or_empty_text(registry, folder):
 
 
 @pytest.mark.parametrize(("files", "options", "says"), [
-    ({"aspen": ASPEN}, [], "wmt: no reference: no file is called ref* or *.ref*; name it with the option 'references'"),
-    ({"ref": ASPEN}, [], "wmt: no file of a system called {system}"),
-    ({"ref": ASPEN, "src": ["x"] * 3, "source": ["x"] * 3, "a": ASPEN}, [], "called as a source file, as source is"),
+    ({"aspen": ASPEN}, [], "wmt: no reference: no file name matches ref* or *.ref*; name it with the option"),
+    ({"ref": ASPEN}, [], "wmt: no file name of a system matches {system}"),
+    ({"ref": ASPEN, "src": ["x"] * 3, "source": ["x"] * 3, "a": ASPEN}, [], "a second source file, after source"),
     ({"ref": ASPEN, "a": ASPEN}, ["documents=ref"], "wmt/ref: named by two options"),
-    ({"ref": ASPEN, "a": ASPEN, "a__txt": ASPEN}, [], "wmt/a.txt: a second file of the system 'a', as a is"),
+    ({"ref": ASPEN, "a": ASPEN, "a__txt": ASPEN}, [], "wmt/a.txt: a second file of the system 'a', after a"),
     ({"ref": ASPEN, "a": ASPEN}, ["system=a"], "option 'system' of plain is 'a'; it must have one {system}"),
     ({"ref": ASPEN, "a": [*ASPEN, "more"]}, [], "wmt/a:4: 4 lines where the gold has 3"),
     ({"ref": ASPEN, "ref2": ASPEN[:2], "a": ASPEN}, [], "2 lines where the gold has 3"),

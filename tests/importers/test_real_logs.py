@@ -60,8 +60,8 @@ def test_a_reducer_of_epochs_is_taken_from_the_log(registry):
 def test_the_harness_s_own_dummy_model_has_its_scores_and_scipy_s_p_values(registry):
     own = of_lm_eval(DUMMY)
     told = registry("import", "lm-eval", DUMMY, "--task", "d", "--option", "metrics=acc").stderr
-    assert "is one system better than another over all 4 test sets? `registry study macro-average d --show" in told
-    assert "the harness averages the tasks of sized, even, nested: --option group=" in told
+    assert "Is one system better than another over all 4 test sets? `registry study macro-average d --show" in told
+    assert "the harness averages the tasks of sized, even, nested; --option group=" in told
     assert scores(registry) == means(own)
     assert held(registry, "d", ("permutation", "mcnemar", "wilcoxon"), own) == ([], 11)
 

@@ -54,7 +54,7 @@ def test_it_is_done_once_and_its_source_is_on_record(registry, table):
     assert run["command"] == "import"
     assert f'"{table.name}":"sha256:' in run["inputs"]
     table.write_text("doc,n,aspen\nd1,1,1\n")
-    assert "here/it/scores.csv: is there already with other content; name another folder with --to" in registry(
+    assert "here/it/scores.csv: exists with other content; name another folder with --to" in registry(
         "import", "wide", table, *NAMED, "--task", "small", "--to", "here/it", exit_code=3).stderr
 
 
@@ -78,7 +78,7 @@ def test_rows_are_numbered_and_systems_chosen(table):
 
 def test_the_manifest_is_toml_whatever_the_names(table, tmp_path):
     table.write_text('"a ""b"" \\ é"\n1\n')
-    with build("importer", IMPORTERS, "wide", {}).read(table).written(tmp_path / "t", "t") as path:
+    with build("importer", IMPORTERS, "wide", {}).read(table).write(tmp_path / "t", "t") as path:
         assert tomllib.loads(path.read_text())["submit"][0]["system"] == 'a "b" \\ é'
 
 
@@ -104,11 +104,11 @@ PANDAS = ",aspen,acme/birch-7b\nq0,0.5,1.0\nq1,0.25,\n"  # DataFrame.to_csv; the
 
 @pytest.mark.parametrize(("content", "options", "says"), [
     (PANDAS, [], "results.csv:1: a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'"),
-    ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is no score; if it names the items, --"),
-    (PANDAS.replace(",", ";"), [], "results.csv:1: only one column, ';aspen;acme/birch-7b'; --option separator="),
+    ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is no score; if it names the items, add --"),
+    (PANDAS.replace(",", ";"), [], "results.csv:1: only one column, ';aspen;acme/birch-7b'; name the separator"),
     (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': there is no score of it; add it, or let the manifest say "
-     "missing = \"worst\" (with the option worst of Mean); \"drop\" would leave out 1 of 2 items for all systems; of "
-     "an import the option 'missing' says it"),
+     "missing = \"worst\" (with the option worst of Mean); \"drop\" would leave out 1 of 2 items for all systems; for "
+     "an import set the option 'missing'"),
 ])
 def test_what_a_data_frame_writes_is_told_apart_or_refused_with_the_remedy(registry, table, content, options, says):
     table.write_text(content)

@@ -37,7 +37,7 @@ def measured():
         for name, gold, systems in (("parsing", "gold.conllu", "submissions"), ("retrieval", "qrels.txt", "runs")):
             sample = ROOT / "sample_data" / name  # without a manifest
             made = make([sample / systems], Asked(gold=str(sample / gold)))
-            with made.folder.written(Path(folder) / name, name):
+            with made.folder.write(Path(folder) / name, name):
                 pass
         folders = [ROOT / "sample_data", ROOT / "tests/fuzz/seeds", Path(folder)]
         for manifest in [path for each in folders for path in sorted(each.glob("*/task.toml"))]:

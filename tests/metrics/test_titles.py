@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.boards.leaderboard import title
+from registry.boards.leaderboard import make_board_title
 from registry.metric_names import metric_label
 from registry.metrics import METRICS
 from registry.values import parse
@@ -36,5 +36,5 @@ def test_every_metric_has_words():
 def test_boards_show_the_declared_title_or_the_usual_one_beside_an_id_that_says_something_else(
         alias, name, declared, shown, label):
     board = {"task": "t", "test_set": "test", "track": None, "facet": None, "metric": alias, "metric_name": name}
-    assert title(board, declared) == f"t/test: {shown}"
+    assert make_board_title(board, declared) == f"t/test: {shown}"
     assert metric_label(alias, name, declared) == label

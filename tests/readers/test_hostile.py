@@ -151,7 +151,7 @@ def test_links_that_lead_out_of_the_folder(registry, tmp_path):
     assert "'test.items.jsonl' leads out of" in registry("check", "pack/task.toml", exit_code=3).stderr
     (tmp_path / "secret").unlink()
     told = registry("task-pack", "stance/task.toml", "-o", "pack", exit_code=3).stderr
-    assert "items.jsonl: is there with other content" in told
+    assert "items.jsonl: exists with other content" in told
     assert not (tmp_path / "secret").exists()
 
 

@@ -35,7 +35,7 @@ def test_sound_tasks(task, registry, real_data):
 
 def kept(registry):
     """Those that have a remark in the registry, and its category."""
-    rows = registry("query", "SELECT system, category FROM submission_remark", "--format", "json").json
+    rows = registry("query", "SELECT system, category FROM submission_message", "--format", "json").json
     return [(row["system"], row["category"]) for row in rows]
 
 

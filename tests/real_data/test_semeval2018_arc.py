@@ -78,7 +78,7 @@ def test_contingencies_add_up_to_the_accuracies_and_give_the_p_values_of_mcnemar
     assert len(rows) == 462
     p_values = {}
     for row in rows:
-        counts = [row[name] for name in ("both_right", "only_a_right", "only_b_right", "both_wrong")]
+        counts = [row[name] for name in ("both_correct", "only_a_correct", "only_b_correct", "both_incorrect")]
         assert sum(counts) == 444
         assert scores[row["system_a"]] == pytest.approx((counts[0] + counts[1]) / 444, rel=1e-15)
         p_values[row["system_a"], row["system_b"]] = stats.binomtest(

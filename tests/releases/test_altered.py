@@ -158,8 +158,8 @@ def test_descriptions_that_do_not_follow_are_named_and_no_pipe_is_waited_for(hel
 
 
 @pytest.mark.parametrize(("name", "content", "said"), [
-    ("release.json", "[" * 200_000, "this is no release: its brackets are nested too deeply"),
-    ("data/pairs.parquet", "no Parquet", "data/pairs.parquet: it is damaged, or no Parquet file"),
+    ("release.json", "[" * 200_000, "this folder is not a release: its brackets are nested too deeply"),
+    ("data/pairs.parquet", "no Parquet", "data/pairs.parquet: damaged, or not a Parquet file"),
 ])
 def test_a_broken_file_is_named_in_words_of_the_registry(name, content, said, held, tmp_path):
     folder = shutil.copytree(held, tmp_path / "small")

@@ -39,14 +39,14 @@ def test_what_is_withheld_is_in_no_release_and_no_public_file(task, registry, sc
     assert faults(tmp_path / "held") == []
     assert b"zqxj" not in contents(tmp_path / "held")
     refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
-    assert "these are held back; leave --sources out" in refused
+    assert "which the manifest withholds; leave --sources out" in refused
     registry("publish", "-o", "copy.duckdb")
     assert b"zqxj" not in Path("copy.duckdb").read_bytes()
     for command in ("board", "pairs"):
         of_both = [registry(command, "small", "--format", "json", "--db", db).json
                    for db in ("registry.duckdb", "copy.duckdb")]
         for row in (row for rows in of_both for row in rows):
-            row.pop("remarks", None)  # which are held back with the gold, as are warnings made of them
+            row.pop("messages", None)  # which are held back with the gold, as are warnings made of them
             if command == "board":
                 row["warnings"] = [of for of in row["warnings"] if of["code"] != "unknown-names"]
         assert of_both[0] == of_both[1]
@@ -70,7 +70,7 @@ def test_names_that_look_like_formulas_or_numbers_come_back(task, scored, tmp_pa
 
 def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scored, tmp_path, monkeypatch):
     (tmp_path / "taken").mkdir()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_release(registry_of_all, "small", tmp_path / "taken")
     monkeypatch.setattr(writing, "write_checksums", lambda folder: (folder / "none" / "there").write_text(""))
     with pytest.raises(StoreError, match="cannot write the folder"):

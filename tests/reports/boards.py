@@ -36,8 +36,8 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
     scores = scores or [1 - n / 100 for n in range(len(names))]
     standings = tuple(Standing(
         rank=n + 1, rank_low=max(1, n), rank_high=min(len(names), n + 2), cluster=n // cluster_of + 1,
-        system=of, shown=of, team=of, kind="primary", submission=f"{of}/{of}@1", score=score,
-        ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name_group(n),
+        system=of, display_name=of, team=of, kind="primary", submission=f"{of}/{of}@1", score=score,
+        ci_low=None, ci_high=None, runs=1, run_sd=None, wins=0, losses=0, late=False, letters=name_group(n),
         **more)
         for n, (of, score) in enumerate(zip(names, scores, strict=True)))
     decisions = decided(PairDecision(a, b, significant(a, b), {

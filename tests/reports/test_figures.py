@@ -18,12 +18,12 @@ from registry.reports.figures.drawing import COLOURS, Look, inches, limits
 from tests.reports.boards import HOSTILE, changed, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them
-RESAMPLED = replace(BOARD, alike=((0, 1), (1, 2), (2, 3)), standings=tuple(
-    replace(of, ci_low=of.score - 0.05, ci_high=of.score + 0.05, frequencies=tuple(row), frequent_low=1,
-            frequent_high=3)
+RESAMPLED = replace(BOARD, groups=((0, 1), (1, 2), (2, 3)), standings=tuple(
+    replace(of, ci_low=of.score - 0.05, ci_high=of.score + 0.05, frequencies=tuple(row), bootstrap_low=1,
+            bootstrap_high=3)
     for of, row in zip(BOARD.standings, np.full((4, 4), 0.25), strict=True)))
 DRAWN = {
-    "scores": board_figures.draw_scores, "alike": board_figures.draw_alike, "ranks": board_figures.draw_ranks,
+    "scores": board_figures.draw_scores, "groups": board_figures.draw_groups, "ranks": board_figures.draw_ranks,
     "pairs": board_figures.draw_pairs, "gains": lambda board, path, **more: board_figures.draw_gains(
         board, path, "team", {of.submission: of.team for of in board.standings}, **more),
 }
@@ -66,7 +66,7 @@ def test_the_same_board_is_drawn_to_the_same_bytes(kind, ending, tmp_path):
 def test_names_are_no_formulas_and_no_commands(drawn, kind):
     many = leaderboard(list(HOSTILE))
     n = len(HOSTILE)
-    board = replace(many, metric="$a_1$", alike=((0, 1),), standings=tuple(
+    board = replace(many, metric="$a_1$", groups=((0, 1),), standings=tuple(
         replace(of, frequencies=(1 / n,) * n) for of in many.standings))
     figure = drawn(kind, board)
     assert not any(text.get_parse_math() for text in figure.findobj(Text))
@@ -124,7 +124,7 @@ def test_gains_are_shown_with_confidence_and_pairs_of_one_team_apart(drawn):
 
 
 def test_bars_join_those_that_are_not_told_apart(drawn):
-    (axes,) = drawn("alike").axes
+    (axes,) = drawn("groups").axes
     bars = [line for line in axes.lines if line.get_linewidth() > 2]
     assert [list(bar.get_xdata()) for bar in bars] == [[1, 2], [2, 3], [3, 4]]
 
@@ -132,9 +132,9 @@ def test_bars_join_those_that_are_not_told_apart(drawn):
 def test_a_bar_is_thin_where_it_passes_others_and_the_axis_shows_ranks(drawn):
     """The second has no rank, the last no score; the third and the fourth share rank 2."""
     five = leaderboard(["A", "B", "C", "D", "E", "F"], [0.9, 0.85, 0.8, 0.8, 0.7, None])
-    board = replace(five, alike=((0, 3, 5), (2, 3), (3, 5), (4,)), standings=tuple(
+    board = replace(five, groups=((0, 3, 5), (2, 3), (3, 5), (4,)), standings=tuple(
         replace(of, rank=rank) for of, rank in zip(five.standings, (1, None, 2, 2, 4, 5), strict=True)))
-    (axes,) = drawn("alike", board).axes
+    (axes,) = drawn("groups", board).axes
     thick, thin = ([list(bar.get_xdata()) for bar in axes.lines if bar.get_linewidth() == width and
                     bar.get_color() == COLOURS[1]] for width in (2.2, 0.5))
     assert thin == [[1, 3], [2, 3]]
@@ -151,8 +151,8 @@ def test_ranks_are_shown_as_often_as_they_were_drawn(drawn):
 
 @pytest.mark.parametrize(("kind", "board", "said"), [
     ("scores", leaderboard(["A"], [None]), "no score is defined"),
-    ("alike", leaderboard(["A"]), "fewer than two ranked systems"),
-    ("alike", BOARD, "too many groups"),
+    ("groups", leaderboard(["A"]), "fewer than two ranked systems"),
+    ("groups", BOARD, "too many groups"),
     ("ranks", BOARD, "cannot be resampled"),
     ("pairs", leaderboard(["A"]), "one system makes no pair"),
     ("gains", leaderboard(["A"]), "one system makes no pair"),
@@ -177,14 +177,14 @@ def test_thirty_systems_are_legible_in_a_column_of_7_7_cm(drawn, kind):
     names = [*MANY, "an outlier with a name of very many letters"]
     board = leaderboard(names, [*(0.9 - n / 500 for n in range(29)), 0.1])
     standings = [replace(of, ci_low=of.score - 0.02, ci_high=of.score + 0.02, frequencies=(1 / 30,) * 30,
-                         frequent_low=1, frequent_high=30) for of in board.standings]
-    figure = drawn(kind, replace(board, standings=tuple(standings), alike=((0, 1), (1, 2))))
+                         bootstrap_low=1, bootstrap_high=30) for of in board.standings]
+    figure = drawn(kind, replace(board, standings=tuple(standings), groups=((0, 1), (1, 2))))
     assert figure.get_size_inches()[0] == pytest.approx(7.7 / 2.54)
     FigureCanvasAgg(figure).draw()
     written = [t for t in figure.findobj(Text) if t.get_text() and t.get_visible()]
     assert min(t.get_fontsize() for t in written) >= 7
     boxes = [t.get_window_extent() for t in written if t.get_text().strip().startswith(("system ", "an outlier"))]
-    assert len(boxes) == {"gains": 0, "alike": 15}.get(kind, 30)
+    assert len(boxes) == {"gains": 0, "groups": 15}.get(kind, 30)
     assert not [1 for one, other in combinations(boxes, 2) if one.shrunk(0.9, 0.8).overlaps(other.shrunk(0.9, 0.8))]
     width, height = figure.canvas.get_width_height()
     ticks = {label for axes in figure.axes for label in (*axes.get_xticklabels(), *axes.get_yticklabels())}

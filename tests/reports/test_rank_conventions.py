@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.boards.submissions import places
+from registry.boards.submissions import describe_places
 from registry.reports.boards import board_table, wide_boards, wide_table
 from registry.reports.exports import badge
 from registry.reports.page.data import board_data
@@ -42,7 +42,7 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     table = board_table(of)
     columns = {column.heading: [row[column.key] for row in table.rows] for column in table.columns}
     assert columns["cluster"] == [*clusters[:4], None, *clusters[4:]]
-    assert ("alike" in columns) == lettered
+    assert ("group" in columns) == lettered
     if ranks != "cluster":
         assert columns[{"neighbour": "neighbours"}.get(ranks, ranks)] == shown
     page = board_data(of, None)["standings"]
@@ -55,7 +55,7 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     assert row["acc cluster"] == 1, "for programs as ever"
     assert [cell.partition(" ")[2].strip("()") or "-" for cell in cells] == shown
     assert ("cluster 3 of 3" if ranks == "cluster" else f"rank {shown[-1]} of 5") in badge(of, of.standings[-1], "t")
-    (place,) = places([of], "test", of.standings[0].submission)
+    (place,) = describe_places([of], "test", of.standings[0].submission)
     by = "simultaneous ranks" if ranks == "simultaneous" else "significant differences"
     assert f"({by} leave 1 to 2 open)" in place
 
@@ -64,6 +64,6 @@ def test_people_do_not_see_letters_that_are_too_many_to_be_read():
     few = leaderboard("ab")
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
         of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
-        assert ("alike" in [column.heading for column in board_table(of).columns]) == seen
+        assert ("group" in [column.heading for column in board_table(of).columns]) == seen
         assert ("letters" in board_data(of, None)["columns"]) == seen
         assert board_table(of).rows[0]["letters"] == letters, "for programs as ever"

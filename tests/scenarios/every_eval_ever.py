@@ -22,7 +22,7 @@ from registry.cli.app import app
 from tests.conftest import REAL_DATA, ROOT
 
 HERE = REAL_DATA / "interchange" / "every_eval_ever"
-MADE = ("metric_name", "signature", "remarks")  # the metric of recorded statistics, their gold, what files looked like
+MADE = ("metric_name", "signature", "messages")  # the metric of recorded statistics, their gold, what files looked like
 REAL = {"semeval2018-arc": "semeval2018-arc", "wnut17": "wnut17", "wmt22-cs-en": "wmt22-cs-en", "krennppv": "krennppv",
         "conll2018-fro_srcmf": "conll2018-fro", "wordalign": "wordalign", "wordsim-rg": "wordsim"}
 

@@ -14,13 +14,13 @@ from io import StringIO
 from pathlib import Path
 
 from registry.at_once import Kept, at_once
-from registry.boards.load import declared_leaderboards
-from registry.cli.pipeline import bring_up
+from registry.boards.load import load_leaderboards
+from registry.cli.evaluate import evaluate_manifest
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.manifest import load_manifest
-from registry.manifest.folder import toml
+from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
@@ -121,7 +121,7 @@ def declared(layout, folder, cluster):
         tables["significance"].pop("unit", None)
         tables["test_set"][0].pop("cluster", None)
     path = folder / "declared.toml"
-    path.write_text(toml(tables))
+    path.write_text(format_toml(tables))
     return path, tables
 
 
@@ -177,9 +177,9 @@ def compared(layout):
         how, kept = Execution(), Kept(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
         mine = at_once(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
         database = Database(Path(temporary) / "b.duckdb")
-        bring_up(database, manifest, layout.folder, how, None)
+        evaluate_manifest(database, manifest, layout.folder, how, None)
         with database.reading() as connection:
-            theirs, = declared_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
+            theirs, = load_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})
     n = len(mine.standings)
     return {"layout": "", "asks": layout.asks or "nothing", "read as": first.read_as,

@@ -37,7 +37,7 @@ Text of the usual size stands beside the figures, so that it can be seen how lar
 \begin{figure}[t]\includegraphics{scores.pdf}\caption{Scores, from a PDF.}\end{figure}
 \begin{figure}[t]\input{pairs.pgf}\caption{Pairs, from PGF.}\end{figure}
 \begin{figure}[t]\input{gains.pgf}\caption{Gains, from PGF.}\end{figure}
-\begin{figure}[t]\input{alike.pgf}\caption{Who is told apart, from PGF.}\end{figure}
+\begin{figure}[t]\input{groups.pgf}\caption{Who is told apart, from PGF.}\end{figure}
 \begin{figure}[t]\input{ranks.pgf}\caption{Resampled ranks, from PGF.}\end{figure}
 \input{board.tex}
 \end{document}
@@ -53,7 +53,7 @@ def main():
     write_task(folder)
     for command in (["run", "task.toml"], ["plot", "stance", "scores", "-o", "scores.pdf"],
                     ["plot", "stance", "ranks", "-o", "ranks.pgf", "--palette", "grey"],
-                    *(["plot", "stance", kind, "-o", f"{kind}.pgf"] for kind in ("pairs", "gains", "alike"))):
+                    *(["plot", "stance", kind, "-o", f"{kind}.pgf"] for kind in ("pairs", "gains", "groups"))):
         subprocess.run([*REGISTRY, *command, "--db", "paper.duckdb"], cwd=folder, check=True, capture_output=True)
     board = subprocess.run([*REGISTRY, "board", "stance", "--format", "latex", "--db", "paper.duckdb"], cwd=folder,
                            check=True, capture_output=True, text=True)

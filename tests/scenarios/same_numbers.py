@@ -41,7 +41,7 @@ def printed(env: Mapping[str, str], task: str) -> dict[str, Any]:
     return found
 
 
-_MESSAGES = {"note", "messages", "remarks", "warnings", "why"}  # whose words may change
+_MESSAGES = {"note", "messages", "warnings", "why"}  # whose words may change
 
 
 def without_messages(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

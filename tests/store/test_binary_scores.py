@@ -42,7 +42,7 @@ def test_all_tables_of_a_pair_count_correct_items(registry):
     assert sql(registry, "SELECT agreement, r12, overlap FROM pair_agreement WHERE system_a = 's0' AND system_b = 's1'"
                ) == [((both + neither) / 8, pytest.approx(np.corrcoef(a, b)[0, 1]), None)]
     differing = {f"i{n}": 2 * np.mean([x != y for x, y in combinations(of, 2)]) for n, of in enumerate(RIGHT.T)}
-    found = sql(registry, "SELECT item, differing, answers, runs FROM item_disagreement")
+    found = sql(registry, "SELECT item, mean_differing, answers, runs FROM item_disagreement")
     assert found == [(item, pytest.approx(differing[item]), 1 + (differing[item] > 0), 3) for item, *_ in found]
     assert len(found) == 8
 
@@ -57,7 +57,7 @@ def test_another_task_with_answers_changes_nothing(registry, task):
     """Ids of its answers are those of items here."""
     registry("run", task.write())
     import_wide(registry, RIGHT.astype(int))
-    assert sql(registry, "SELECT task, only_a_right, only_b_right FROM pair_contingency "
+    assert sql(registry, "SELECT task, only_a_correct, only_b_correct FROM pair_contingency "
                "WHERE system_b IN ('b', 's1') AND system_a IN ('a', 's0') ORDER BY task") == [
         ("small", 3, 1), ("t", 2, 1)]
     assert "answer different test sets" in registry(
@@ -78,7 +78,7 @@ def test_one_grade_makes_all_scores_of_its_test_set_grades(registry, value):
         assert sql(registry, f"FROM {name}") == []
     with Database("registry.duckdb").writing() as connection:
         connection.execute(text("UPDATE submission SET withdrawn = TRUE WHERE system_id = 3"))
-    assert sql(registry, "SELECT both_right FROM contingency('t/test/s0/s0', 't/test/s1/s1')") == [(3,)]
+    assert sql(registry, "SELECT both_correct FROM contingency('t/test/s0/s0', 't/test/s1/s1')") == [(3,)]
     assert "neither correct nor incorrect" in registry(
         "query", "FROM contingency('t/test/s0/s0', 't/test/s2/s2@1')", exit_code=3).stderr
 

@@ -79,7 +79,7 @@ def test_pair_region(query):
 
 
 def test_pair_contingency(query):
-    found = ("SELECT both_right, only_a_right, only_b_right, both_wrong FROM pair_contingency "
+    found = ("SELECT both_correct, only_a_correct, only_b_correct, both_incorrect FROM pair_contingency "
              "WHERE system_a = '{}' AND system_b = '{}'")
     assert query(found.format("a", "b")) == [(3, 4, 1, 2)]
     assert query(found.format("c", "b")) == [(3, 3, 1, 3)]
@@ -88,7 +88,7 @@ def test_pair_contingency(query):
 def test_pair_agreement(query):
     """The pair a, b: right 7 and 4 times, together 3, wrong together 2; 5 of their 10 answers each are shared."""
     ((agreement, kappa, r12, ratio, overlap),) = query(
-        "SELECT agreement, kappa, r12, deviation_ratio, overlap FROM pair_agreement "
+        "SELECT agreement, kappa, r12, sd_ratio, overlap FROM pair_agreement "
         "WHERE system_a = 'a' AND system_b = 'b'")
     assert agreement == pytest.approx(0.5)
     assert kappa == pytest.approx((0.5 - 0.46) / (1 - 0.46))
@@ -122,7 +122,8 @@ def test_pair(query):
         ("c", "a", 0.6, 0.7, -0.1), ("c", "b", 0.6, 0.4, 0.2)]
     assert query("SELECT submission, other_submission, p_value, verdict FROM pair WHERE system = 'b' "
                  "ORDER BY other") == [
-        ("b/b@1", "a/a@1", pytest.approx(12 / 32), "open"), ("b/b@1", "c/c@1", pytest.approx(10 / 16), "open")]
+        ("b/b@1", "a/a@1", pytest.approx(12 / 32), "undecided"),
+        ("b/b@1", "c/c@1", pytest.approx(10 / 16), "undecided")]
     assert query("SELECT p.ci_low, p.ci_high FROM pair AS p JOIN pair AS q "
                  "ON q.system = p.other AND q.other = p.system "
                  "WHERE p.ci_low + q.ci_high <> 0 OR p.p_adjusted <> q.p_adjusted") == []
@@ -135,8 +136,8 @@ def test_missed_answer(query):
 
 def test_answer_support(query):
     """Every answer of items 4, 7 and 8: what the gold says, and what any of the three says."""
-    assert query("SELECT item, answer, in_gold, given_by, runs FROM answer_support WHERE item IN ('i4', 'i7', 'i8') "
-                 "ORDER BY item, answer") == [
+    assert query("SELECT item, answer, in_gold, runs_with_answer, runs FROM answer_support "
+                 "WHERE item IN ('i4', 'i7', 'i8') ORDER BY item, answer") == [
         ("i4", "x", True, 1, 3), ("i4", "y", False, 1, 3), ("i4", "z", False, 1, 3),
         ("i7", "x", False, 1, 3), ("i7", "y", True, 1, 3), ("i7", "z", False, 1, 3),
         ("i8", "x", False, 3, 3), ("i8", "y", True, 0, 3)]
@@ -144,7 +145,7 @@ def test_answer_support(query):
 
 def test_item_disagreement(query):
     """Three pairs of runs; where two agree against one, two pairs differ by two answers each: 4 / 3."""
-    assert query("SELECT item, differing, answers, runs FROM item_disagreement") == [
+    assert query("SELECT item, mean_differing, answers, runs FROM item_disagreement") == [
         ("i4", 2, 3, 3), ("i7", 2, 3, 3), *((i, pytest.approx(4 / 3), 2, 3) for i in ("i3", "i5", "i6")),
         *((i, 0, 1, 3) for i in ("i0", "i1", "i2", "i8", "i9"))]
 
@@ -152,7 +153,7 @@ def test_item_disagreement(query):
 def test_item_difficulty(query):
     """Right are none on 8 and 9, one on 4 and 7, two on 3, 5 and 6, all on the rest."""
     n_right = {"i8": 0, "i9": 0, "i4": 1, "i7": 1, "i3": 2, "i5": 2, "i6": 2, "i0": 3, "i1": 3, "i2": 3}
-    assert query("SELECT item, mean, deviation, worst, best, runs FROM item_difficulty WHERE metric = 'acc'") == [
+    assert query("SELECT item, mean, sd, worst, best, runs FROM item_difficulty WHERE metric = 'acc'") == [
         (i, pytest.approx(n / 3), pytest.approx(0 if n in (0, 3) else math.sqrt(1 / 3)), float(n == 3), float(n > 0), 3)
         for i, n in n_right.items()]
 

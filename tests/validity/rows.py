@@ -108,7 +108,7 @@ def _intervals():
               (Rate(0.935, 0.965, "coverage"),), 5000, 200)
     yield Row("coverage-standardized-difference", graded(12, (1.0, 0.0)), CoversEffect("standardized_difference", 1.0),
               (Rate(0.95, 0.95, "coverage"),), 5000, 200)
-    only_a, only_b = (share - theory.both_right((0.8, 0.6), 0.5) for share in (0.8, 0.6))
+    only_a, only_b = (share - theory.both_correct((0.8, 0.6), 0.5) for share in (0.8, 0.6))
     yield Row("coverage-odds-ratio", binary(50, (0.8, 0.6)), CoversEffect("odds_ratio", only_a / only_b),
               (Rate(0.95, 1.0, "coverage"),), 5000, 200)
     # At the margin two systems are called equivalent as often as alpha allows.

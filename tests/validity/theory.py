@@ -31,7 +31,7 @@ def on_a_lattice(population, size, step=1, level=0.05):
     return float(size - tie), float(size)
 
 
-def both_right(accuracies, correlation):
+def both_correct(accuracies, correlation):
     """How often two systems of `populations.binary` are both right."""
     covariance = [[1, correlation], [correlation, 1]]
     return float(stats.multivariate_normal([0, 0], covariance).cdf(special.ndtri(accuracies)))
@@ -40,12 +40,12 @@ def both_right(accuracies, correlation):
 def phi(accuracies, correlation):
     """The correlation of two systems' right answers."""
     a, b = accuracies
-    return (both_right(accuracies, correlation) - a * b) / np.sqrt(a * (1 - a) * b * (1 - b))
+    return (both_correct(accuracies, correlation) - a * b) / np.sqrt(a * (1 - a) * b * (1 - b))
 
 
 def mcnemar_size(variant, units, accuracy, correlation, level=0.05):
     """The size of McNemar's test, over all numbers of discordant items and all their outcomes."""
-    share = 2 * (accuracy - both_right((accuracy, accuracy), correlation))
+    share = 2 * (accuracy - both_correct((accuracy, accuracy), correlation))
     size = 0.0
     for n, weight in enumerate(stats.binom.pmf(np.arange(units + 1), units, share)):
         wins = np.arange(n + 1)

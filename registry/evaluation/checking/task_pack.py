@@ -17,7 +17,7 @@ from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
-from registry.manifest import Manifest, TestSet, toml
+from registry.manifest import Manifest, TestSet, format_toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_values import parse_object
@@ -75,7 +75,7 @@ def with_test_sets(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -
     kept = manifest.model_dump(mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
     tables = kept | {"test_set": test_sets}
     order = ("manifest", "task", "test_set", "submission", "metric")
-    return toml({key: tables[key] for key in order if key in tables})
+    return format_toml({key: tables[key] for key in order if key in tables})
 
 
 def revealed(task: ResolvedTask) -> list[str]:
@@ -104,8 +104,8 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
         InputError: A file is there with other content, or cannot be written.
     """
     return write_files(folder, {name: content.encode() for name, content in files.items()},
-                       other="is there with other content; name another folder, or remove the file",
-                       failing="cannot write the pack")
+                       conflict="exists with other content; name another folder, or remove this file",
+                       failure="cannot write the pack")
 
 
 def _listed(document: Document, reader: Reader) -> Iterator[Item]:

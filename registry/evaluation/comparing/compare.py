@@ -97,7 +97,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
              for digest in _compare_family(connection, journal, boards, request, compared)]
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
-    while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
+    while olds := comparisons.find_obsolete(connection, task_row.slug, shown, request.metrics):  # then earlier ones
         for old in olds:
             catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
             journal.event(connection, "board-retired", task_row.slug, signature=old.signature, digest=old.digest)
@@ -259,6 +259,6 @@ def _standings(board: Board, wins: Flags, intervals: Floats, request: Request) -
             "kind": member.kind, "late": member.late, "score": float(board.scores[n]),
             "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
             "losses": int(wins[:, n].sum()), "runs": len(of_runs),
-            "run_deviation": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
+            "run_sd": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
             **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
         }

@@ -117,7 +117,7 @@ def add_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Re
     """Store the responses of a submission that fits the gold, and what is surprising about it."""
     runs = [file.joined for file in files]
     ingest.parsed.keep_answers(scoring_id, runs)
-    ingest.ledger.add_rows(models.remark, [
+    ingest.ledger.add_rows(models.scoring_message, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "code": remark.message.code,
          "parameters": canonical_json(remark.message.parameters)}
         for replicate, file in enumerate(files) for remark in file.remarks])

@@ -147,7 +147,7 @@ def digest_of_comparison(connection: Connection, comparison_id: int) -> str:
 
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
-_OF_SCORINGS = ("response", "remark", "score", "replicate_score", *_STATISTICS, "scoring")
+_OF_SCORINGS = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS, "scoring")
 PURGED = Messages.of("purged-team").dump()  # of a pair of which one system was purged
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 

@@ -32,17 +32,17 @@ from registry.store import catalog, models
 from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, ScoringRow, TaskRow, TestSetRow
 from registry.store.comparisons import results_digest
 from registry.store.log import Journal, rescorings
-from registry.store.rows import filled
+from registry.store.rows import find_nonempty
 from registry.values import parse
 
 _STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
-SCORE_TABLES = ("response", "remark", "score", "replicate_score", *_STATISTICS)
+SCORE_TABLES = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS)
 
 _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
-         "remark": ("scoring_id", "replicate", "category", "code", "parameters")}
+         "scoring_message": ("scoring_id", "replicate", "category", "code", "parameters")}
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
@@ -107,11 +107,11 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
     found = {"response": differences(connection, _of(before), after, keys)}
-    for table in ("remark", "score", "replicate_score"):
+    for table in ("scoring_message", "score", "replicate_score"):
         left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
         found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}"),  # noqa: S608
                                    f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
-    held = filled(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
+    held = find_nonempty(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
     for table in _STATISTICS:
         if not held.isdisjoint({f"stored_{table}", table}):
             found[table] = differences(

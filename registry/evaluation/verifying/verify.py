@@ -52,7 +52,7 @@ from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.log import Journal
-from registry.store.session import unreadable
+from registry.store.session import find_unreadable
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _is_readable(connection: Connection, verified: Verified) -> bool:
         verified.notes.append("tables are not those of a registry, so nothing else was looked at; restore a backup")
         return False
     damaged = [Fault("damaged", "table", table, f"cannot be read: {why}")
-               for table, why in unreadable(connection).items()]
+               for table, why in find_unreadable(connection).items()]
     if damaged:
         verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
     verified.faults += damaged
@@ -140,8 +140,9 @@ def _verify_log(connection: Connection, head: str | None, verified: Verified) ->
         verified.notes += notes_on_purges(connection)
     verified.count("entry of the log", _number(connection, "event"))
     if head is None:
-        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
-                              "show that was published before (`registry show --head`, `--head`)")
+        verified.notes.append("a truncated or rewritten log can be detected only by a log head that was published "
+                              "before; print it by `registry show --head`, and check it by `registry verify --head "
+                              "HASH`")
 
 
 def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[TaskRow], execution: Execution,

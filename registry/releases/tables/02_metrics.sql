@@ -1,11 +1,11 @@
--- What answers are scored by.
+-- The metrics of the task.
 --
--- metric: what the manifest and boards call it
--- name: the metric with its options
--- family: the family of its statistics, and the end of their file's name
--- better: whether a higher or a lower score is better
--- position: its place in the manifest, from 0
--- is_primary: whether it is the one that counts most
+-- metric: id of the metric in the manifest and on boards
+-- name: metric with its options
+-- family: family of the statistics, and end of their file's name
+-- better: higher or lower: which scores are better
+-- position: place in the manifest, from 0
+-- is_primary: whether it is the primary metric
 SELECT task_metric.alias AS metric, metric.name, metric.family, metric.better, task_metric.position, task_metric.is_primary
 FROM task_metric
 JOIN metric USING (metric_id)

@@ -1,8 +1,8 @@
 -- The items of the test sets.
 --
--- test_set: the test set
--- position: its place in the gold, from 0
--- item: the item's key
+-- test_set: name of the test set
+-- position: place in the gold, from 0
+-- item: key of the item
 SELECT r.test_set, item.position, item.key AS item
 FROM item
 JOIN released_gold AS r USING (gold_revision_id)

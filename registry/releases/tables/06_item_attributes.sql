@@ -1,9 +1,9 @@
--- What else is known of items, such as their documents and domains.
+-- Attributes of items, such as their documents and domains.
 --
--- test_set: the test set
--- item: the item's key
--- attribute: what is known
--- value: of the attribute
+-- test_set: name of the test set
+-- item: key of the item
+-- attribute: name of the attribute
+-- value: value of the attribute
 SELECT r.test_set, item.key AS item, a.name AS attribute, a.value
 FROM item_attribute AS a
 JOIN item USING (item_id)

@@ -1,10 +1,10 @@
--- Every distinct answer to an item that the gold or a submission gives.
+-- Every distinct answer to an item in the gold or in a submission.
 --
--- test_set: the test set
--- item: the item's key
--- answer: what is said: a label, or the tokens of a span such as 3-4
--- type: the answer's type, such as person; empty where answers have none
--- in_gold: whether the gold gives it
+-- test_set: name of the test set
+-- item: key of the item
+-- answer: the answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer, such as person; empty if answers have no types
+-- in_gold: whether the gold contains the answer
 SELECT r.test_set, item.key AS item, answer.key AS answer, answer.type, answer.in_gold
 FROM answer
 JOIN item USING (item_id)

@@ -1,13 +1,13 @@
--- The answers that submissions give.
+-- The answers of submissions.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- run: of the system, from 0
--- item: the item's key
--- answer: what the system says
--- type: the answer's type; empty where answers have none
--- correct: whether the gold has it too
--- score: the system's own score of the answer; NULL where it gives none
+-- run: number of the system's run, from 0
+-- item: key of the item
+-- answer: the answer of the system
+-- type: type of the answer; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- score: the system's own score of the answer; NULL if it has none
 SELECT
     s.test_set, s.submission, response.replicate AS run, item.key AS item, answer.key AS answer, answer.type,
     response.correct, response.score

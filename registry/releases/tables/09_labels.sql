@@ -1,6 +1,6 @@
--- The labels that measures by class count, those of the gold and of submissions.
+-- The labels of the gold and of submissions, for metrics that count by class.
 --
--- test_set: the test set
+-- test_set: name of the test set
 -- label: the label
 SELECT r.test_set, label.name AS label
 FROM label

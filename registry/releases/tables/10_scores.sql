@@ -1,12 +1,12 @@
--- Scores of submissions in all items of a test set.
+-- Scores of submissions on all items of a test set.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- metric: the metric
--- score: of all items, and all runs together; NULL where it is undefined
--- n_items: how many items count
--- step: what its statistics are counted in: 1, or a decimal place
--- digest: of its statistics
+-- metric: id of the metric
+-- score: score on all items, over all runs; NULL if it is undefined
+-- n_items: number of scored items
+-- step: unit of the statistics: 1, or a decimal place
+-- digest: digest of the statistics
 SELECT s.test_set, s.submission, m.metric, score.value AS score, score.n_items, score.step,
     score.digest
 FROM score

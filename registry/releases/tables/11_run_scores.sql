@@ -1,10 +1,10 @@
--- Scores of the runs of submissions.
+-- Scores of single runs of submissions.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- metric: the metric
--- run: of the system, from 0
--- score: of all items; NULL where it is undefined
+-- metric: id of the metric
+-- run: number of the system's run, from 0
+-- score: score on all items; NULL if it is undefined
 SELECT s.test_set, s.submission, m.metric, of_run.replicate AS run, of_run.value AS score
 FROM replicate_score AS of_run
 JOIN released_submission AS s USING (scoring_id)

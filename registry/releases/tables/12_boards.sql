@@ -1,30 +1,30 @@
--- The leaderboards: what was asked of the pairs of systems on each.
+-- The leaderboards, with the settings of their tests.
 --
--- board: its number, which pairs and standings refer to
--- test_set: the test set
--- track: the track; NULL where the task has none
--- facet: attribute=value where the board is of a part of the items; else NULL
--- metric: the metric
+-- board: number of the board, to which pairs and standings refer
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- facet: attribute=value if the board has a part of the items; else NULL
+-- metric: id of the metric
 -- signature: identifies gold, test and family of comparisons
--- test: the test, with its options
--- alternative: two-sided, greater (pairs with a baseline, or the candidate, are one-sided) or observed
+-- test: test with its options
+-- alternative: two-sided, greater (one-sided in pairs with a baseline, or for a candidate) or observed
 -- unit: item, cluster or response
--- alpha: the level of significance
--- correction: how p-values are adjusted
--- resamples: draws, where a test draws
--- seed: of the draws
--- interval: how the intervals are made
--- confidence: of the intervals
--- runs: fixed, or random where whole runs were tested
--- n_items: how many items
--- n_units: how many units
--- n_systems: how many submissions
--- family_size: how many pairs p-values are adjusted over, those of other boards included
--- request: all that was asked, as JSON
--- digest: of all that it rests on
--- compared_at: when it was computed, in UTC
--- code_version: of the program that did
--- environment: the versions of Python and packages, and the platform, as JSON
+-- alpha: significance level
+-- correction: correction of p-values for multiple tests
+-- resamples: number of resamples, if the test is a simulation
+-- seed: seed of the resamples
+-- interval: method of the confidence intervals
+-- confidence: confidence level of the intervals
+-- runs: fixed, or random if whole runs were resampled
+-- n_items: number of items
+-- n_units: number of units
+-- n_systems: number of submissions
+-- family_size: number of pairs in the correction, including pairs of other boards
+-- request: all settings of the comparison, as JSON
+-- digest: digest of all inputs of the comparison
+-- compared_at: time of the comparison, in UTC
+-- code_version: version of the program that compared the systems
+-- environment: versions of Python and packages, and the platform, as JSON
 SELECT
     board, test_set, track, facet, metric, signature, test, alternative, unit, alpha, correction, resamples, seed, "interval",
     confidence, runs, n_items, n_units, n_systems, family_size, request, digest, compared_at, code_version, environment

@@ -1,30 +1,30 @@
--- Every pair of systems on the boards; A stands above B.
+-- Every pair of systems on the boards; A ranks above B.
 --
--- board: the board's number
--- position: the row's place, from 0
--- submission_a: the system with the better score, team/system@version
--- submission_b: the other one
--- difference: of the scores; positive favours A
--- ci_low: the lower end of the test's own interval; NULL where it gives none, and the table intervals has one
--- ci_high: its interval's upper end
--- p_value: unadjusted
+-- board: number of the board
+-- position: place of the row, from 0
+-- submission_a: system with the better score, team/system@version
+-- submission_b: the other system
+-- difference: difference of the scores; positive favours A
+-- ci_low: lower end of the test's own confidence interval; NULL if the interval is in the table intervals
+-- ci_high: upper end of the test's own confidence interval
+-- p_value: unadjusted p-value
 -- alternative: two-sided, greater (A is better) or less; observed: one-sided, in the direction of the difference
--- p_adjusted: over all pairs of the family, which request and signature of the board tell
--- is_significant: whether A is better at the level of the board
--- is_resolved: whether the error of random draws leaves no doubt of that
--- method: how the p-value came about: exact, ideal, monte-carlo, asymptotic, ...
--- log10_p: the p-value's logarithm, also where it is too small for p_value
--- p_low: the lower end of the p-value's own interval, where it was drawn
--- p_high: its upper end
--- n_units: how many units were tested
--- n_discordant: in how many of them the statistics differ
--- resamples: how many draws this pair got; NULL where none
--- statistic: the test's own statistic, where it has one
--- favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither
--- messages: what to know of the result, as JSON: a list of objects with code and parameters
--- is_swapped: whether the test was computed of B and A
--- statistics_a: the digest of A's statistics on this board
--- statistics_b: the digest of B's
+-- p_adjusted: p-value adjusted over all pairs of the family, which the board's request and signature identify
+-- is_significant: whether A is better at the significance level of the board
+-- is_resolved: whether the simulation error leaves no doubt about is_significant; always true without simulation
+-- method: how the p-value was computed: exact, ideal, monte-carlo, asymptotic, ...
+-- log10_p: logarithm of the p-value, also if p_value is too small for a float
+-- p_low: lower end of the confidence interval of a simulated p-value
+-- p_high: upper end of the confidence interval of a simulated p-value
+-- n_units: number of tested units
+-- n_discordant: number of units with different statistics
+-- resamples: number of resamples of this pair; NULL without simulation
+-- statistic: test statistic, if the test has one
+-- favours: 1 if the evidence favours A, -1 if it favours B, else 0
+-- messages: messages about the result, as JSON: a list of objects with code and parameters
+-- is_swapped: whether the test was computed for B and A
+-- statistics_a: digest of A's statistics on this board
+-- statistics_b: digest of B's statistics on this board
 SELECT
     b.board, p.position, one.submission AS submission_a, other.submission AS submission_b,
     if(p.is_swapped, -r.difference, r.difference) AS difference,

@@ -1,10 +1,10 @@
--- What tells the runs of submissions apart, where more does than their number.
+-- Factors by which the runs of submissions differ, if any are declared.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- run: of the system, from 0
--- factor: what differs: run, prompt, annotator or seed
--- level: which one it is
+-- run: number of the system's run, from 0
+-- factor: run, prompt, annotator or seed
+-- level: level of the factor
 SELECT s.test_set, s.submission, of_run.replicate AS run, of_run.factor, of_run.level
 FROM replicate_factor AS of_run
 JOIN released_submission AS s USING (submission_id)

@@ -1,13 +1,13 @@
--- The files that were submitted, with the task's rules for reading them: a row for each run.
+-- The submitted files, one row per run, with the format of each.
 --
--- test_set: what was answered
+-- test_set: name of the test set
 -- submission: team/system@version
--- run: of the system, from 0
--- file: where its bytes are in the release
--- name: what it was called, without folders
--- reader: the format with its options
--- n_bytes: how many bytes it has
--- digest: of its bytes
+-- run: number of the system's run, from 0
+-- file: path of the file in the release
+-- name: name of the file as it was submitted, without folders
+-- reader: format with its options
+-- n_bytes: number of bytes
+-- digest: digest of the bytes
 SELECT
     released.test_set,
     released.submission,

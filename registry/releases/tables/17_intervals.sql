@@ -1,9 +1,9 @@
--- Intervals of differences in closed form, where the test gives none of its own; not corrected for the number of pairs.
+-- Closed-form confidence intervals of differences, if the test has none of its own; not corrected for the number of pairs.
 --
--- board: the board's number
--- position: the pair's place in the table pairs
--- ci_low: the lower end of the interval of A's difference to B; NULL where it is undefined
--- ci_high: the upper end
+-- board: number of the board
+-- position: place of the pair in the table pairs
+-- ci_low: lower end of the interval of A minus B; NULL if it is undefined
+-- ci_high: upper end of the interval of A minus B
 SELECT
     b.board, p.position, if(p.is_swapped, -i.high, i.low) AS ci_low, if(p.is_swapped, -i.low, i.high) AS ci_high
 FROM comparison_pair AS p

@@ -169,7 +169,7 @@ def _beside(axes: Axes, board: Leaderboard) -> None:
             axes.text(1.02, n, beside, ha="left", va="center", color=_INK, transform=axes.get_yaxis_transform())
 
 
-def draw_alike(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
+def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     """The critical-difference diagram: bars join systems of which no two are told apart, as one letter does.
 
     As in Demsar (2006), but by the ranks on the board and its own tests, which are of one test set and not of many. A
@@ -181,7 +181,7 @@ def draw_alike(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     ranked = [of for of in _scored(board) if of.rank is not None]
     if len(ranked) < 2:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
-    if board.decisions and not board.alike:
+    if board.decisions and not board.groups:
         raise MismatchError(f"{board.title}: too many groups of systems are not told apart; draw its pairs instead")
     bars, half = _bars(board, len(ranked)), (len(ranked) + 1) // 2
     below = 0.1 + 0.06 * len(bars)
@@ -211,7 +211,7 @@ def draw_alike(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             y = below + _PITCH * ((n if left else len(ranked) - 1 - n) + 0.5)
             edge = 1 - room if left else len(ranked) + room
             axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-            name = f"{named(of.shown, longest)}{'*' if of.late else ''}"
+            name = f"{named(of.display_name, longest)}{'*' if of.late else ''}"
             axes.text(-0.01 if left else 1.01, y, f"{name}  {of.rank}" if left else f"{of.rank}  {name}",
                       ha="right" if left else "left", va="center", transform=axes.get_yaxis_transform())
 
@@ -240,9 +240,9 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                             interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
         labels(axes, ranked, look)
         for k, of in enumerate(ranked):
-            if of.frequent_low is not None and of.frequent_high is not None:
+            if of.bootstrap_low is not None and of.bootstrap_high is not None:
                 axes.add_patch(Rectangle(
-                    (of.frequent_low - 0.5, k - 0.42), of.frequent_high - of.frequent_low + 1, 0.84, fill=False,
+                    (of.bootstrap_low - 0.5, k - 0.42), of.bootstrap_high - of.bootstrap_low + 1, 0.84, fill=False,
                     linewidth=0.7, edgecolor="black"))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         level = 100 * board.comparison.confidence
@@ -264,7 +264,8 @@ def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
     """Name systems at the left, one below the other from 0."""
     longest, digit = look.letters(0.4), 4.6 * look.scale
     for n, of in enumerate(standings):
-        place, name = "-" if of.rank is None else str(of.rank), named(of.shown, longest) + ("*" if of.late else "")
+        place = "-" if of.rank is None else str(of.rank)
+        name = named(of.display_name, longest) + ("*" if of.late else "")
         for written, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
             axes.annotate(written, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", annotation_clip=False)
@@ -281,7 +282,7 @@ def axis_label(axes: Axes, look: Look, text: str) -> None:
 def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
     """Groups of the n ranked systems with a score of which no two are told apart, by their places among them."""
     at = {place: k for k, place in enumerate(k for k, of in enumerate(board.standings) if of.rank is not None)}
-    found = {tuple(at[place] for place in group if at[place] < n) for group in board.alike}
+    found = {tuple(at[place] for place in group if at[place] < n) for group in board.groups}
     return sorted(bar for bar in found if len(bar) > 1 and not any(set(bar) < set(other) for other in found))
 
 

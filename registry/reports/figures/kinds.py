@@ -12,7 +12,7 @@ from registry.reports.figures.drawing import Look, look_of
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Leaderboard
 
-Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
+Kind = Literal["scores", "pairs", "gains", "groups", "ranks"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -30,9 +30,10 @@ def look_for(kind: Kind, **given: Any) -> Look:
 def draw(board: Leaderboard, kind: Kind, path: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
     """Draw a leaderboard; where there are `marked` pairs, these share an attribute, given with its values."""
     # Imported here, because printing help needs no numpy.
-    from registry.reports.figures.boards import draw_alike, draw_gains, draw_pairs, draw_ranks, draw_scores
+    from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
 
     if kind == "gains":
         draw_gains(board, path, *marked, look)
     else:
-        {"scores": draw_scores, "pairs": draw_pairs, "alike": draw_alike, "ranks": draw_ranks}[kind](board, path, look)
+        draw = {"scores": draw_scores, "pairs": draw_pairs, "groups": draw_groups, "ranks": draw_ranks}[kind]
+        draw(board, path, look)

@@ -316,7 +316,7 @@ def _significant(pairs: Decisions) -> str:
 def _near(decisions: Decisions, reach: int | None) -> Decisions:
     """The pairs of systems up to so many places apart, or all, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
     near = np.flatnonzero(_apart(decisions) <= (len(decisions) if reach is None else reach))
-    return decisions.chosen(near[np.lexsort((decisions.b[near], decisions.a[near]))])
+    return decisions.select(near[np.lexsort((decisions.b[near], decisions.a[near]))])
 
 
 def _apart(decisions: Decisions) -> Ints:
@@ -371,13 +371,13 @@ def board_key(board: Leaderboard) -> str:
 def board_data(board: Leaderboard, reach: int | None) -> Json:
     """A board with the pairs of systems up to so many places apart, or all."""
     by, n = board.comparison, len(board.standings)
-    standings = {key: as_column(_standing_value(of, key) for of in board.standings)
-                 for key in (*STANDING_KEYS, "shown")} | {
+    standings = {key: as_column(_standing_value(of, key) for of in board.standings) for key in STANDING_KEYS} | {
+        "shown": as_column(of.display_name for of in board.standings),
         # What people see, as all other forms write it, so that nothing is rounded in another way.
         "range": as_column(rank_ranges(board)), "in_cluster": as_column(board.clusters),
         "printed": as_column(make_number_format(board.decimals)(of.score) for of in board.standings),
         "interval": as_column(interval(of.ci_low, of.ci_high, board.decimals) for of in board.standings)}
-    return board.shared | {
+    return board.shared_values | {
         "title": board.title, "metric_label": board.metric_label, "decimals": board.decimals, "better": board.better,
         "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
@@ -392,7 +392,7 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
 
 
 def _standing_value(of: Standing, key: str) -> Any:
-    return [message.described() for message in of.remarks] if key == "remarks" else getattr(of, key)
+    return [message.described() for message in of.messages] if key == "messages" else getattr(of, key)
 
 
 def _numbers(board: Leaderboard) -> Json:
@@ -416,7 +416,7 @@ def _number(value: Any) -> float | None:
 
 def _open(board: Leaderboard) -> list[int]:
     """With how many others every system was compared without a significant difference."""
-    decisions, n = board.decisions.chosen(~board.decisions.significant), len(board.standings)
+    decisions, n = board.decisions.select(~board.decisions.significant), len(board.standings)
     found: list[int] = (np.bincount(decisions.a, minlength=n) + np.bincount(decisions.b, minlength=n)).tolist()
     return found
 

@@ -157,5 +157,5 @@ def _file(board: Leaderboard, pairs: Decisions, place: int, of_system: Ints) -> 
     others = pairs.a[of_system] + pairs.b[of_system] - place
     order = np.argsort(others)
     tested = {} if len(others) == len(board.standings) - 1 else {"others": others[order].tolist()}
-    columns = tested | packed_columns(pairs.chosen(of_system[order]))
+    columns = tested | packed_columns(pairs.select(of_system[order]))
     return f"evalregistryPairs({json.dumps([board_key(board), place, columns], separators=(',', ':'))});\n"

@@ -72,7 +72,7 @@ def skyline(board: Leaderboard) -> Skyline:
 
     paths: dict[str, list[str]] = {"first": [], "others": [], "spans": [], "beyond": []}
     for place, (n, (score, least, most)) in enumerate(zip(shown, rows, strict=True)):
-        x, open_to = f"{_LEFT + step * (place + 0.5):.1f}", board.open_places[n]
+        x, open_to = f"{_LEFT + step * (place + 0.5):.1f}", board.rank_ranges[n]
         if low <= score <= high:
             paths["first" if open_to is not None and open_to[0] == 1 else "others"].append(f"M{x} {y(score)}h0")
             if least is not None or most is not None:
@@ -158,9 +158,9 @@ def _board_entry(page: str, board: Leaderboard) -> Json:
 
 def _firsts(board: Leaderboard) -> Json:
     """Those to which the first place is open, as far as they are named; how many more; and what that means."""
-    ranked = [n for n, places in enumerate(board.open_places) if places is not None]
-    firsts = [n for n in ranked if (board.open_places[n] or (0, 0))[0] == 1]
-    names = tuple(board.standings[n].shown for n in firsts)
+    ranked = [n for n, places in enumerate(board.rank_ranges) if places is not None]
+    firsts = [n for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1]
+    names = tuple(board.standings[n].display_name for n in firsts)
     return {"first": names[:_NAMED], "more": max(0, len(names) - _NAMED), "says": _meaning(len(firsts), len(ranked))}
 
 

@@ -8,7 +8,7 @@
 -- answer: what is said: a label, or the tokens of a span such as 3-4
 -- type: the answer's type, such as person; empty where answers have none
 -- in_gold: whether the gold has it
--- given_by: how many runs give it
+-- runs_with_answer: how many runs give it
 -- runs: how many runs take part
 -- item_id: the item
 -- answer_id: the answer
@@ -34,7 +34,7 @@ final AS (
         answer.key AS answer,
         answer.type,
         answer.in_gold,
-        coalesce(given.n, 0) AS given_by,
+        coalesce(given.n, 0) AS runs_with_answer,
         run_count.runs,
         item.item_id,
         answer.answer_id

@@ -14,10 +14,10 @@
 -- system_b: the second submission's system
 -- replicate_a: the run of the first system, counted from 0
 -- replicate_b: the run of the second system
--- both_right: gold answers that both give
--- only_a_right: gold answers that only the first gives
--- only_b_right: gold answers that only the second gives
--- both_wrong: gold answers that neither gives
+-- both_correct: gold answers that both give
+-- only_a_correct: gold answers that only the first gives
+-- only_b_correct: gold answers that only the second gives
+-- both_incorrect: gold answers that neither gives
 -- submission_a: the first submission
 -- submission_b: the second submission
 WITH final AS (
@@ -30,10 +30,10 @@ WITH final AS (
         system_b,
         replicate_a,
         replicate_b,
-        shared_tp AS both_right,
-        d1_tp AS only_a_right,
-        d2_tp AS only_b_right,
-        gold - shared_tp - d1_tp - d2_tp AS both_wrong,
+        shared_tp AS both_correct,
+        d1_tp AS only_a_correct,
+        d2_tp AS only_b_correct,
+        gold - shared_tp - d1_tp - d2_tp AS both_incorrect,
         submission_a,
         submission_b
     FROM pair_region

@@ -1,6 +1,6 @@
 -- How alike two submissions are: a test of two that are alike finds smaller differences (Yeh 2000, section 2.1).
 -- r12 is the correlation of being right over the gold's answers, the phi coefficient of the pair's 2x2 table;
--- deviation_ratio is the deviation of the difference of their recalls (accuracies) over what it would be were they
+-- sd_ratio is the deviation of the difference of their recalls (accuracies) over what it would be were they
 -- independent: sqrt((s1^2 + s2^2 - 2 r12 s1 s2) / (s1^2 + s2^2)). agreement is the share of gold answers that both or
 -- neither give, kappa the same corrected for chance (Cohen 1960), overlap the F1 of one's answers against the other's
 -- (Hripcsak and Rothschild 2005). Items with scores of 0 or 1 are counted as in
@@ -17,7 +17,7 @@
 -- agreement: the share of gold answers on which both are right or both wrong
 -- kappa: Cohen's; NULL where agreement by chance is certain
 -- r12: the correlation; NULL where one of the two is right always or never
--- deviation_ratio: of the difference, against independence; NULL where r12 is
+-- sd_ratio: of the difference, against independence; NULL where r12 is
 -- overlap: 2 shared answers / (answers of both); NULL where neither gives any, and if items have scores
 -- submission_a: the first submission
 -- submission_b: the second submission
@@ -27,7 +27,7 @@ WITH counted AS (
         gold::DOUBLE AS n,
         shared_tp + d1_tp AS right_a,
         shared_tp + d2_tp AS right_b,
-        gold - shared_tp - d1_tp - d2_tp AS both_wrong
+        gold - shared_tp - d1_tp - d2_tp AS both_incorrect
     FROM pair_region
     WHERE gold > 0
 ),
@@ -37,8 +37,8 @@ measured AS (
         sqrt(right_a * (n - right_a)) / n AS deviation_a,
         sqrt(right_b * (n - right_b)) / n AS deviation_b,
         (right_a * right_b + (n - right_a) * (n - right_b)) / n ^ 2 AS by_chance,
-        (shared_tp + both_wrong) / n AS agreement,
-        (shared_tp * both_wrong - d1_tp * d2_tp) / n ^ 2 AS covariance,
+        (shared_tp + both_incorrect) / n AS agreement,
+        (shared_tp * both_incorrect - d1_tp * d2_tp) / n ^ 2 AS covariance,
         2 * (shared_tp + shared_fp) AS shared_twice
     FROM counted
 ),
@@ -58,7 +58,7 @@ final AS (
         if(
             r12 IS NULL, NULL,
             sqrt(greatest(0, 1 - 2 * covariance / (deviation_a ^ 2 + deviation_b ^ 2)))
-        ) AS deviation_ratio,
+        ) AS sd_ratio,
         shared_twice / nullif(shared_twice + d1_tp + d1_fp + d2_tp + d2_fp, 0) AS overlap,
         submission_a,
         submission_b

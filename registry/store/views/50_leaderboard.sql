@@ -22,7 +22,7 @@
 -- wins: significant differences in its favour
 -- losses: significant differences against it
 -- runs: how many runs it has
--- run_deviation: the standard deviation of the score between them
+-- run_sd: the standard deviation of the score between them
 -- position: the row's place on the board, from 0
 -- comparison_id: the comparison
 -- submission_id: the submission
@@ -49,7 +49,7 @@ WITH final AS (
         standing.wins,
         standing.losses,
         standing.runs,
-        standing.run_deviation,
+        standing.run_sd,
         standing.position,
         latest_comparison.comparison_id,
         submission.submission_id

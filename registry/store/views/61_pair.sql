@@ -22,7 +22,7 @@
 -- p_value: raw
 -- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
 -- significant: whether p_adjusted <= alpha
--- verdict: better or worse where the difference is significant, else open
+-- verdict: better or worse if the difference is significant, else undecided
 -- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
 -- alternative: two-sided, greater (the system is better) or less; observed: one-sided, in the direction of the difference
 -- comparison_id: the comparison
@@ -63,7 +63,7 @@ final AS (
         p_value,
         p_adjusted,
         significant,
-        CASE WHEN NOT significant THEN 'open' WHEN ahead > 0 THEN 'better' ELSE 'worse' END AS verdict,
+        CASE WHEN NOT significant THEN 'undecided' WHEN ahead > 0 THEN 'better' ELSE 'worse' END AS verdict,
         method,
         side AS alternative,
         comparison_id

@@ -1,13 +1,13 @@
 -- On which items submissions disagree most: how many answers two of their runs do not share, on average over all pairs
 -- of runs. An answer that n of N runs give is not shared by n (N - n) of the N (N - 1) / 2 pairs; where each item has one
--- answer, half of `differing` is the share of pairs that say different things (1 - the observed agreement of Fleiss
+-- answer, half of `mean_differing` is the share of pairs that say different things (1 - the observed agreement of Fleiss
 -- 1971). If items have scores of 0 or 1 instead of answers, being right and being wrong count as two answers: which
 -- answer is wrong is unknown. Other items without answers are left out. One row per item; each run counts as a system.
 --
 -- task: the task's id
 -- test_set: the test set's name
 -- item: the item's key
--- differing: the mean number of answers that only one of two runs gives
+-- mean_differing: the mean number of answers that only one of two runs gives
 -- answers: how many different answers are given
 -- runs: how many runs take part
 -- item_id: the item
@@ -37,7 +37,7 @@ right_count AS (
     GROUP BY ratio.item_id
 ),
 support AS (
-    SELECT task, test_set, item, given_by, runs, item_id
+    SELECT task, test_set, item, runs_with_answer, runs, item_id
     FROM answer_support
     UNION ALL
     SELECT
@@ -56,13 +56,13 @@ final AS (
         task,
         test_set,
         item,
-        2 * sum(given_by * (runs - given_by)) / (runs * (runs - 1)) AS differing,
+        2 * sum(runs_with_answer * (runs - runs_with_answer)) / (runs * (runs - 1)) AS mean_differing,
         count(*) AS answers,
         runs,
         item_id
     FROM support
-    WHERE given_by > 0 AND runs > 1
+    WHERE runs_with_answer > 0 AND runs > 1
     GROUP BY task, test_set, item, runs, item_id
-    ORDER BY task, test_set, differing DESC, item_id
+    ORDER BY task, test_set, mean_differing DESC, item_id
 )
 SELECT * FROM final

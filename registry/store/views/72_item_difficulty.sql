@@ -7,7 +7,7 @@
 -- item: the item's key
 -- metric: the metric's id in the manifest
 -- mean: the mean score
--- deviation: the standard deviation between runs; NULL where there is one
+-- sd: the standard deviation between runs; NULL if there is one run
 -- worst: the worst score
 -- best: the best score: how near anyone came
 -- runs: how many runs are scored on it
@@ -19,7 +19,7 @@ WITH final AS (
         item,
         metric,
         avg(score) AS mean,
-        stddev_samp(score) AS deviation,
+        stddev_samp(score) AS sd,
         if(better = 'higher', min(score), max(score)) AS worst,
         if(better = 'higher', max(score), min(score)) AS best,
         count(*) AS runs,

@@ -20,10 +20,10 @@ by_item AS (
         task,
         test_set,
         item,
-        coalesce(list(said ORDER BY answer_id) FILTER (in_gold AND given_by = 0), []) AS missed,
-        coalesce(list(said ORDER BY answer_id) FILTER (NOT in_gold AND given_by = runs), []) AS spurious,
-        first(said ORDER BY given_by DESC, answer_id) FILTER (NOT in_gold) AS instead,
-        coalesce(max(given_by) FILTER (NOT in_gold), 0) AS support,
+        coalesce(list(said ORDER BY answer_id) FILTER (in_gold AND runs_with_answer = 0), []) AS missed,
+        coalesce(list(said ORDER BY answer_id) FILTER (NOT in_gold AND runs_with_answer = runs), []) AS spurious,
+        first(said ORDER BY runs_with_answer DESC, answer_id) FILTER (NOT in_gold) AS instead,
+        coalesce(max(runs_with_answer) FILTER (NOT in_gold), 0) AS support,
         runs,
         item_id
     FROM judged

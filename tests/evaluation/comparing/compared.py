@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.settings import declared_request
 from registry.store import catalog
@@ -32,7 +32,7 @@ class Undone:
 
     @property
     def boards(self):
-        return declared_leaderboards(self.connection, self.task)
+        return load_leaderboards(self.connection, self.task)
 
     @property
     def pairs(self):

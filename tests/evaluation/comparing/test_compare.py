@@ -119,7 +119,7 @@ def test_all_systems_at_once(many, registry, scored):
     (row,) = registry("query", "SELECT * FROM overall_result", "--format", "json").json
     assert row["statistic"] == pytest.approx(q)
     assert row["p_value"] == pytest.approx(stats.chi2.sf(q, 8))
-    assert f"All systems at once: cochran {q:.2f} with 8 degrees of freedom" in told
+    assert f"All systems together: cochran {q:.2f} with 8 degrees of freedom" in told
     assert "did you mean" in registry("compare", "--overall", "cochrane", exit_code=3).stderr
 
 

@@ -18,15 +18,15 @@ def compared(registry):
                 t = counted.tables
                 for i, a in enumerate(counted.runs):
                     for j, b in enumerate(counted.runs):
-                        found[a, b] = [int(m[i, j]) for m in (t.both_right, t.only_a_right, t.only_b_right,
-                                                              t.both_wrong)]
+                        found[a, b] = [int(m[i, j]) for m in (t.both_correct, t.only_a_correct, t.only_b_correct,
+                                                              t.both_incorrect)]
     rows = registry("query", """
         SELECT a.name AS a, b.name AS b, t.* FROM pair_contingency AS t
         JOIN ranked_submission AS a ON a.submission_id = submission_a
         JOIN ranked_submission AS b ON b.submission_id = submission_b""", "--format", "json").json
     for row in rows:
         assert found[(row["a"], row["replicate_a"]), (row["b"], row["replicate_b"])] == [
-            row[name] for name in ("both_right", "only_a_right", "only_b_right", "both_wrong")]
+            row[name] for name in ("both_correct", "only_a_correct", "only_b_correct", "both_incorrect")]
     return len(rows)
 
 
@@ -59,4 +59,4 @@ def test_a_test_set_without_submissions(registry, task):
     registry("apply", task.write())
     with Database("registry.duckdb").reading() as connection:
         found = pair_contingencies(connection, 1)
-    assert (found.runs, found.tables.both_right.shape) == ([], (0, 0))
+    assert (found.runs, found.tables.both_correct.shape) == ([], (0, 0))

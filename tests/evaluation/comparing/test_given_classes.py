@@ -47,4 +47,4 @@ def test_it_is_a_remark_in_python():
 
     gold = list(GOLD.values())
     board = package.evaluate(gold, {"x": ["other", *gold[1:]], "y": ["b", *gold[1:]]}, metric="LabelF")
-    assert any(TOLD in remark for remark in board.remarks), board.remarks
+    assert any(TOLD in remark for remark in board.messages), board.messages

@@ -59,7 +59,7 @@ def test_quiet_silences_the_plan_and_no_warning(formula, registry):
 
 def test_fallbacks_to_draws_are_announced_with_their_reason(compare):
     told = compare("--resamples", 300)
-    assert "all drawn 300 times as the score is no quotient of sums" in told
+    assert "all simulated with 300 resamples because the score is no quotient of sums" in told
 
 
 def test_a_dry_run_plans_too(formula, registry):
@@ -102,7 +102,7 @@ def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(compare):
 
 def test_check_plans_as_run_does(formula, registry):
     told = registry("check", formula(resamples=100)).stderr
-    assert "plan: 1 board of 4 systems, 6 pairs: all drawn 100 times" in told
+    assert "plan: 1 board of 4 systems, 6 pairs: all simulated with 100 resamples" in told
     assert "no p-value of 100 resamples is small enough" in told
     assert "can be significant" not in registry("check", formula(resamples=119)).stderr
     assert "plan" not in registry("check", formula(resamples=119), "--quiet").stderr
@@ -132,7 +132,7 @@ def test_too_few_units_are_told_before_and_on_the_board(task, registry):
 def test_auto_begins_with_what_the_correction_needs(formula, registry, alpha, draws):
     """6 pairs need 6 / 6e-5 - 1 = 99,999 draws, or 6 / 5e-5 - 1 = 119,999: of powers of ten, a million."""
     told = registry("check", formula(resamples="auto", alpha=alpha)).stderr
-    assert f"all drawn {draws} times (undecided pairs up to 10,000,000) as the score" in told
+    assert f"all simulated with {draws} resamples (undecided pairs up to 10,000,000) because the score" in told
     assert "can be significant" not in told
 
 
@@ -147,7 +147,7 @@ def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
 def test_joint_draws_of_auto_do_not_grow(formula, registry):
     """They need 1 / (R + 1) <= alpha."""
     told = registry("check", formula(resamples="auto", correction="max-t", alpha=5e-6, resolve=1000)).stderr
-    assert "all drawn 1,000,000 times as the score" in told
+    assert "all simulated with 1,000,000 resamples because the score" in told
 
 
 def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registry, scored, monkeypatch):

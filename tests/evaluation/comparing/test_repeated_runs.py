@@ -41,7 +41,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
         found = shares(repeated, row["system"])
         assert row["score"] == float(sum(found) / len(found))
         deviation = pytest.approx(statistics.stdev(map(float, found))) if len(found) > 1 else None
-        assert row["run_deviation"] == deviation
+        assert row["run_sd"] == deviation
     assert "deviation" in registry("board", "--format", "table").stdout
     kept = registry("query", "SELECT system, avg(value) AS mean FROM replicate_score JOIN ranked_submission "
                              "USING (scoring_id) GROUP BY system", "--format", "json").json
@@ -51,7 +51,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
 def test_boards_without_repeated_runs_look_as_ever(many, registry, scored):
     scored(many)
     assert "deviation" not in registry("board", "--format", "table").stdout
-    assert {(r["runs"], r["run_deviation"]) for r in registry("board", "--format", "json").json} == {(1, None)}
+    assert {(r["runs"], r["run_sd"]) for r in registry("board", "--format", "json").json} == {(1, None)}
 
 
 def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, registry, scored):
@@ -199,7 +199,7 @@ def test_facets_have_deviations_of_their_own(repeated, registry, scored):
     repeated.test_set = {"facets": ["document"]}
     repeated.documents = {k: f"d{n % 2}" for n, k in enumerate(repeated.gold)}
     scored(repeated)
-    deviations = {r["facet"]: r["run_deviation"] for r in registry("board", "--format", "json").json
+    deviations = {r["facet"]: r["run_sd"] for r in registry("board", "--format", "json").json
                   if r["system"] == "r3"}
     half = [k for k in repeated.gold if repeated.documents[k] == "d0"]
     found = [sum(run[k] == repeated.gold[k] for k in half) / len(half) for run in repeated.runs["r3"].values()]

@@ -24,7 +24,7 @@ def shorten(texts):
 
 def remarks(texts, metric, system=None):
     board = registry.evaluate(texts, {"a": system or shorten(texts), "b": texts[::-1]}, metric=metric)
-    return board, [remark for remark in board.remarks if "the gold" in remark and "swaps" not in remark]
+    return board, [remark for remark in board.messages if "the gold" in remark and "swaps" not in remark]
 
 
 @pytest.mark.parametrize("script", TEXTS)
@@ -78,7 +78,7 @@ def test_a_tokenized_system_is_named_beside_a_gold_that_is_not():
     plain = [f"the {word} sat on a mat, again." for word in ("cat", "dog", "fox", "hen", "cow", "ant")]
     split = [text.replace(".", " .").replace(",", " ,") for text in plain]
     board = registry.evaluate(plain, {"plain": shorten(plain), "split": split}, metric="BLEU")
-    (told,) = [one for one in board.remarks if "tokenized" in one]
+    (told,) = [one for one in board.messages if "tokenized" in one]
     assert told.startswith("warning: system 'split': 6 of 6 sentences have a space before the full stop")
     both = registry.evaluate(split, {"plain": shorten(plain), "split": shorten(split)}, metric="BLEU")
     (told,) = [one for one in both.remarks if "tokenize" in one]

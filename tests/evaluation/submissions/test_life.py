@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from registry.boards.load import declared_leaderboards
+from registry.boards.load import load_leaderboards
 from registry.errors import ManifestError
 from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.settings import declared_request
@@ -34,7 +34,7 @@ def compared():
         score(Ingest(connection, journal, resolve_stored(row.manifest, row.slug)), Execution(workers=1))
         compare(connection, journal, row, declared_request(row))
         journal.close(connection)
-        (shown,) = declared_leaderboards(connection, row)
+        (shown,) = load_leaderboards(connection, row)
     return {of.submission: of for of in shown.standings}
 
 
@@ -63,7 +63,7 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     name = "small/test/b/b"
     told = registry("withdraw", name, "--reason", "asked by mail").stderr
     assert f"{name}@1 takes part no more" in told
-    assert "bring boards up to date" in told
+    assert "`registry compare` update the leaderboards" in told
     shown = registry("board", "--format", "json")
     assert "b/b@1" in {row["submission"] for row in shown.json}, "boards change when they are compared"
     assert "submissions or gold have changed" in shown.stderr
@@ -99,7 +99,7 @@ def test_what_nobody_can_amend_is_told(task, registry, scored):
     scored(task)
     assert "did you mean" in registry("withdraw", "small/test/b/bb", "--reason", "x", exit_code=3).stderr
     assert "--reason" in registry("withdraw", "small/test/b/b", "--reason", " ", exit_code=3).stderr
-    assert "say what to amend" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
+    assert "nothing to change; give --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
 
 
 MANIFEST = """

@@ -29,6 +29,6 @@ def large():
     apart = b - a
     columns |= {"difference": apart / 1000, "p_value": 10.0**-apart, "p_adjusted": np.minimum(1, 5 * 10.0**-apart),
                 "n_discordant": apart, "significant": apart >= 30}
-    standings = [replace(few.standings[0], rank=n + 1, system=name, shown=name, team=name,
+    standings = [replace(few.standings[0], rank=n + 1, system=name, display_name=name, team=name,
                          submission=f"{name}/{name}@1", score=1 - n / 1000) for n, name in enumerate(NAMES)]
     return replace(few, decisions=Decisions(a, b, columns), standings=tuple(standings))

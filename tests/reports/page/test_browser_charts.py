@@ -28,12 +28,12 @@ def test_one_system_stands_against_all_others_in_its_favour(open_page):
         "ci_low": of.difference - 0.05, "ci_high": of.difference + 0.15})
     page = open_page(one(board))
     assert [(row[1], row[2], row[-1]) for row in forest(page)] == [
-        ("elm", "+0.1000", "open"), ("ash", "+0.2000", "won"), ("fir", "+0.3000", "won")]
+        ("elm", "+0.1000", "undecided"), ("ash", "+0.2000", "win"), ("fir", "+0.3000", "win")]
     page.get_by_label("Differences to").select_option("ash")
     rows = forest(page)
     assert rows[0][1:5] == ["oak", "−0.2000", "−0.3500 to −0.1500", "0.0100"]
     assert rows[2][1:4] == ["fir", "+0.1000", "+0.0500 to +0.2500".replace("+", "")]
-    assert [row[-1] for row in rows] == ["lost", "open", "open"]
+    assert [row[-1] for row in rows] == ["loss", "undecided", "undecided"]
     drawn = page.locator("#opponents .interval")
     assert [drawn.nth(n).locator("circle").get_attribute("class") for n in range(3)] == ["sure", "hollow", "hollow"]
     x = {at: [float(drawn.nth(n).locator(of).get_attribute(at)) for n in range(3)]
@@ -46,7 +46,7 @@ def test_one_system_stands_against_all_others_in_its_favour(open_page):
             round(value, 6) for value in (difference, *turned)]
     assert page.locator("#significant").inner_text() == "significant: adjusted p ≤ 0.05"
     page.get_by_label("raw").check()
-    assert [row[-1] for row in forest(page)] == ["lost", "lost", "won"], "all raw p-values are 0.01"
+    assert [row[-1] for row in forest(page)] == ["loss", "loss", "win"], "all raw p-values are 0.01"
     assert "which the table keeps" in page.locator("#significant").inner_text()
 
 

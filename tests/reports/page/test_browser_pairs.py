@@ -56,18 +56,18 @@ def test_a_system_that_is_chosen_is_shown_against_all_others(open_page, folder):
     assert "against one that you choose, all" in page.locator("#left-out").inner_text()
     near = opponents(page, 95)
     assert [row[1] for row in near] == NAMES[1:96], "20,000 pairs, of 210 systems up to 95 places apart"
-    assert near[1] == ["3", "system-2", "+0.0020", "0.0100", "0.0500", "open"]
+    assert near[1] == ["3", "system-2", "+0.0020", "0.0100", "0.0500", "undecided"]
     page.get_by_label("Differences to").select_option("system-2")
     rows = opponents(page)
     assert len(rows) == N - 1
-    assert rows[0] == ["1", "system-0", "−0.0020", "0.0100", "0.0500", "open"]
-    assert rows[2] == ["4", "system-3", "+0.0010", "0.1000", "0.5000", "open"]
-    assert rows[-1] == [str(N), f"system-{N - 1}", "+0.2070", "1.0e-207", "5.0e-207", "won"]
-    assert [row[-1] for row in rows].count("won") == N - 1 - 2 - 29
+    assert rows[0] == ["1", "system-0", "−0.0020", "0.0100", "0.0500", "undecided"]
+    assert rows[2] == ["4", "system-3", "+0.0010", "0.1000", "0.5000", "undecided"]
+    assert rows[-1] == [str(N), f"system-{N - 1}", "+0.2070", "1.0e-207", "5.0e-207", "win"]
+    assert [row[-1] for row in rows].count("win") == N - 1 - 2 - 29
     assert fragment(page) == "of=system-2"
     page.get_by_label("Differences to").select_option(NAMES[-1])
     page.get_by_text(f"in favour of {NAMES[-1]}").wait_for()
-    assert opponents(page)[2] == ["3", "system-2", "−0.2070", "1.0e-207", "5.0e-207", "lost"]
+    assert opponents(page)[2] == ["3", "system-2", "−0.2070", "1.0e-207", "5.0e-207", "loss"]
     page.locator("#standings").get_by_role("link", name="system-2", exact=True).click()
     page.locator("#system-pairs tbody").first.wait_for()
     assert page.locator("#system-pairs tbody tr:not(.group)").count() == N - 1
@@ -79,10 +79,10 @@ def test_a_system_that_is_chosen_is_shown_against_all_others(open_page, folder):
 
 def test_a_link_opens_the_system_again_and_raw_p_values_decide_where_they_are_chosen(open_page, folder):
     page = open_page(folder / "task.html", "#of=system-0&p=raw")
-    assert [row[-1] for row in opponents(page)].count("won") == N - 2
+    assert [row[-1] for row in opponents(page)].count("win") == N - 2
     page.get_by_label("adjusted").check()
-    page.get_by_text("won", exact=True).nth(N - 30).wait_for(state="detached")
-    assert [row[-1] for row in opponents(page)].count("won") == N - 30
+    page.get_by_text("win", exact=True).nth(N - 30).wait_for(state="detached")
+    assert [row[-1] for row in opponents(page)].count("win") == N - 30
 
 
 def test_files_of_another_state_and_files_that_are_not_there_are_told(open_page, folder):

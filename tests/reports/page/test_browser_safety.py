@@ -111,9 +111,9 @@ def test_of_a_thousand_systems_there_are_pairs_of_neighbours_and_that_is_said(op
     """How fast they are painted and sorted is measured by `python -m tests.benchmarks boards`."""
     few = leaderboard(NAMES)
     a, b = np.triu_indices(1000, 1)
-    pairs = few.decisions.chosen(np.zeros(len(a), dtype=int))
+    pairs = few.decisions.select(np.zeros(len(a), dtype=int))
     many = replace(few, decisions=replace(pairs, a=a, b=b), standings=[
-        replace(few.standings[0], rank=n + 1, shown=f"system-{n}", score=1 - n / 1000) for n in range(1000)])
+        replace(few.standings[0], rank=n + 1, display_name=f"system-{n}", score=1 - n / 1000) for n in range(1000)])
     page = open_page(replace(contents(), boards=[many]))
     assert "up to 20 places apart; registry pairs prints the others" in page.locator("#left-out").inner_text()
     page.get_by_role("tab", name="All pairs").click()

@@ -30,7 +30,8 @@ def test_a_system_has_a_page_that_rows_lead_to_and_that_leads_back(open_page):
         ["all items", "acc", "0.9000", "1", "2 of 3", "0.8000"],
         ["domain=news", "acc", "0.9000", "1", "2 of 3", "0.8000"],
         ["all items", "p", "0.9700", "4", "0 of 3", "0.9850"]]
-    assert cells(page, "#runs") == [["yes", "0.8000"], ["run 2", "1.0000"], ["mean", "0.9000"], ["deviation", "0.1414"]]
+    assert cells(page, "#runs") == [
+        ["yes", "0.8000"], ["run 2", "1.0000"], ["mean", "0.9000"], ["SD of runs", "0.1414"]]
     assert cells(page, "#versions") == [["2", "2026-03-09", "0.9000", "came late"], ["1", "2026-03-01", "0.7500", ""]]
     assert cells(page, ".confusion") == [["yes", "5", "1", "0", "83.3\u00a0%"], ["no", "0", "3", "1", "75.0\u00a0%"]]
     page.locator("#system-items").get_by_role("link", name="i1").click()
@@ -99,7 +100,7 @@ def test_hostile_names_have_pages_and_equal_names_two(open_page):
     assert page.locator("a[href^='javascript']").count() == 0
     board = contents().boards[0]
     twins = replace(contents(), boards=[replace(board, standings=[
-        replace(of, system="same", shown=f"{of.team}/same") for of in board.standings])])
+        replace(of, system="same", display_name=f"{of.team}/same") for of in board.standings])])
     open_page(twins, "#system=elm/same", page)
     assert page.locator("#system-heading").inner_text() == "elm/same"
     assert "0.8000, rank 2 of 4" in page.locator("#system-body").inner_text()

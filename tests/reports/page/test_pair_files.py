@@ -82,7 +82,7 @@ def test_every_pair_is_in_the_files_of_both_systems():
         (_, of, said) = found[f"0/{place}.js"]
         pairs = {b if a == place else a: k for k, (a, b) in enumerate(
             zip(board.decisions.a.tolist(), board.decisions.b.tolist(), strict=True)) if place in (a, b)}
-        which = board.decisions.chosen(np.array([pairs[other] for other in range(N) if other != place]))
+        which = board.decisions.select(np.array([pairs[other] for other in range(N) if other != place]))
         assert of == place
         assert "others" not in said
         for key in ("difference", "p_value", "p_adjusted", "n_discordant"):
@@ -94,7 +94,7 @@ def test_every_pair_is_in_the_files_of_both_systems():
 def test_one_file_alone_is_what_it_is_among_all():
     board = large()
     kept = ~((board.decisions.a == 2) & (board.decisions.b == 5))
-    board = replace(board, decisions=board.decisions.chosen(kept))
+    board = replace(board, decisions=board.decisions.select(kept))
     found = dict(pair_files([board]))
     assert [pair_file([board], 0, place) for place in (0, 2, N - 1)] == [
         found[f"0/{place}.js"] for place in (0, 2, N - 1)]
@@ -105,7 +105,7 @@ def test_one_file_alone_is_what_it_is_among_all():
 def test_pairs_that_were_not_tested_are_left_out():
     board = large()
     kept = ~((board.decisions.a == 2) & (board.decisions.b == 5))
-    found = files(replace(board, decisions=board.decisions.chosen(kept)))
+    found = files(replace(board, decisions=board.decisions.select(kept)))
     assert found["0/2.js"][2]["others"] == [n for n in range(N) if n not in (2, 5)]
     assert "others" not in found["0/3.js"][2]
 
@@ -119,8 +119,9 @@ def test_values_of_which_few_differ_are_told_once():
 
 def test_files_hold_no_name():
     board = large()
-    hostile = replace(board, standings=[replace(of, shown=name, system=name, team=name, submission=f"{name}/{name}@1")
-                                        for of, name in zip(board.standings, HOSTILE * N, strict=False)])
+    hostile = replace(board, standings=[
+        replace(standing, display_name=name, system=name, team=name, submission=f"{name}/{name}@1")
+        for standing, name in zip(board.standings, HOSTILE * N, strict=False)])
     for _, content in pair_files([hostile]):
         assert set(content) <= set("evalregistryPairs()[]{}\":,;/+=-_.\n0123456789"
                                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

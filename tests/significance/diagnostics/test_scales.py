@@ -20,12 +20,12 @@ def test_it_is_told_before_the_work_and_below_the_board():
     fractions = [n / 20 for n in range(20)]
     told = "'b' seems to have scores in percent, but 'a' has fractions; give all scores on one scale"
     board = registry.evaluate(None, {"a": fractions, "b": [100 * x + 1 for x in fractions]})
-    assert any(told in remark for remark in board.remarks)
+    assert any(told in remark for remark in board.messages)
     assert told in str(board)
     (warning,) = [one for one in board.warnings if one.code == "mixed-scales"]
     assert (str(warning), warning.parameters) == (told, {"percent": "b", "fraction": "a"})
     alike = registry.evaluate(None, {"a": [100 * x for x in fractions], "b": [90 * x for x in fractions]})
-    assert "percent" not in str(alike) + str(alike.remarks)
+    assert "percent" not in str(alike) + str(alike.messages)
 
 
 def test_errors_of_very_different_systems_are_not():
@@ -34,4 +34,4 @@ def test_errors_of_very_different_systems_are_not():
     board = registry.evaluate(gold, {"a": [x + 0.1 + x / 99 for x in gold], "b": [x + 12 + x / 9 for x in gold]},
                               metric="MAE")
     assert board.scores["b"] > 20 * board.scores["a"]
-    assert "percent" not in str(board) + str(board.remarks)
+    assert "percent" not in str(board) + str(board.messages)

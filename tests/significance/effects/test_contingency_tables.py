@@ -18,8 +18,8 @@ def test_all_pairs_are_counted_as_one_by_one(n):
     for a in range(7):
         for b in range(7):
             expected = [int((right[a] == in_a)[right[b] == in_b].sum()) for in_a in (1, 0) for in_b in (1, 0)]
-            assert [m[a, b] for m in (found.both_right, found.only_a_right, found.only_b_right, found.both_wrong)] == \
-                expected
+            counts = (found.both_correct, found.only_a_correct, found.only_b_correct, found.both_incorrect)
+            assert [count[a, b] for count in counts] == expected
     inner = right[1:-1]
     varied = inner.std(axis=1) > 0
     np.testing.assert_allclose(found.correlation[1:-1, 1:-1][np.ix_(varied, varied)],
@@ -33,11 +33,11 @@ def test_yeh_s_two_methods():
     right = np.zeros((2, 103), dtype=bool)
     right[0, :47] = right[1, :19] = right[1, 47:53] = True
     found = count_contingencies(packed(right), 103)
-    assert [m[0, 1] for m in (found.both_right, found.only_a_right, found.only_b_right, found.both_wrong)] == [
-        19, 28, 6, 50]
+    counts = (found.both_correct, found.only_a_correct, found.only_b_correct, found.both_incorrect)
+    assert [count[0, 1] for count in counts] == [19, 28, 6, 50]
     assert found.correlation[0, 1] == pytest.approx(0.34518, abs=5e-6)
 
 
 def test_no_answers_and_no_systems():
-    assert count_contingencies(np.zeros((2, 0), dtype=np.uint64), 0).both_wrong.tolist() == [[0, 0], [0, 0]]
-    assert count_contingencies(np.zeros((0, 0), dtype=np.uint64), 5).both_right.shape == (0, 0)
+    assert count_contingencies(np.zeros((2, 0), dtype=np.uint64), 0).both_incorrect.tolist() == [[0, 0], [0, 0]]
+    assert count_contingencies(np.zeros((0, 0), dtype=np.uint64), 5).both_correct.shape == (0, 0)

@@ -121,7 +121,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(stance, registry
     (tmp_path / "plan").mkdir()
     (tmp_path / "plan" / "gold.jsonl").symlink_to(tmp_path / "elsewhere")
     refused = registry("study", "synthesize", "stance", *SYSTEMS, "--to", "plan", exit_code=3).stderr
-    assert "gold.jsonl: is there already" in refused
+    assert "gold.jsonl: exists with other content" in refused
     assert not (tmp_path / "elsewhere").exists()
     assert [path.name for path in (tmp_path / "plan").iterdir()] == ["gold.jsonl"]
 

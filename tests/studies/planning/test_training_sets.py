@@ -102,7 +102,7 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "submissions.toml").symlink_to(tmp_path / "elsewhere")
     refused = resample({"a": "x\n"}, "--format", "lines", "--copies", "1", exit_code=3).stderr
-    assert "submissions.toml: is there already" in refused
+    assert "submissions.toml: exists with other content" in refused
     assert not (tmp_path / "elsewhere").exists()
 
 

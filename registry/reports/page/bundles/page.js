@@ -544,10 +544,10 @@
         value: (n) => cellAt(of.range, n) === "-" ? null : parseInt(cellAt(of.range, n), 10)
       },
       interval: intervals,
-      first: {
+      share_best: {
         descending: true,
-        value: (n) => cellAt(of.first, n),
-        cell: (n) => cellAt(of.first, n) == null ? "–" : percent(cellAt(of.first, n))
+        value: (n) => cellAt(of.share_best, n),
+        cell: (n) => cellAt(of.share_best, n) == null ? "–" : percent(cellAt(of.share_best, n))
       },
       cluster: plain("in_cluster"),
       wins: {
@@ -556,9 +556,9 @@
         cell: (n) => drawDecisions(cellAt(of.wins, n), cellAt(board.open, n), cellAt(of.losses, n))
       },
       team: { cell: (n) => nameElement(cellAt(of.team, n)), value: (n) => cellAt(of.team, n) },
-      run_deviation: {
-        value: (n) => cellAt(of.run_deviation, n),
-        cell: (n) => cellAt(of.run_deviation, n) == null ? "–" : fixed(cellAt(of.run_deviation, n))
+      run_sd: {
+        value: (n) => cellAt(of.run_sd, n),
+        cell: (n) => cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))
       }
     };
     return board.columns.map((name) => ({
@@ -581,7 +581,7 @@
   function drawDecisions(wins, undecided, losses) {
     const all = Math.max(1, wins + undecided + losses), width = 72;
     let x = 0;
-    const bars = [["won", wins], ["open", undecided], ["lost", losses]].map(([name, n]) => {
+    const bars = [["wins", wins], ["undecided", undecided], ["losses", losses]].map(([name, n]) => {
       const bar = svg("rect", { class: name, x, y: 0, width: width * Number(n) / all, height: 8 });
       x += width * Number(n) / all;
       return bar;
@@ -968,7 +968,7 @@
       numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows2.some(({ figures }) => figures.interval) }),
       numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
       numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
-      column(boardHeading("wins"), ({ n, figures }) => figures.significant ? place < n ? "won" : "lost" : "open"),
+      column(boardHeading("wins"), ({ n, figures }) => figures.significant ? place < n ? "win" : "loss" : "undecided"),
       column(pairHeading("messages"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 })
     ].filter(({ isShown = true }) => isShown);
     const head = ({ heading, right, class: name, title }) => el("th", { scope: "col", class: name ?? (right && "right"), title }, heading);
@@ -1941,8 +1941,8 @@
   var drawBar = (right, wrong, most) => svg(
     "svg",
     { class: "stacked", width: 160, height: 10, "aria-hidden": "true" },
-    svg("rect", { class: "won", x: 0, y: 0, width: 160 * right / most, height: 10 }),
-    svg("rect", { class: "lost", x: 160 * right / most, y: 0, width: 160 * wrong / most, height: 10 })
+    svg("rect", { class: "wins", x: 0, y: 0, width: 160 * right / most, height: 10 }),
+    svg("rect", { class: "losses", x: 160 * right / most, y: 0, width: 160 * wrong / most, height: 10 })
   );
   function countDifferingItems(board) {
     const of = itemsOf(board);
@@ -2494,7 +2494,7 @@
     const lines = [
       ...names.map((name, run) => [nameElement(name), (k) => shown2(k, runs.scores[k][run])]),
       ["mean", (k) => known(k) ? shown2(k, mean(k)) : "–"],
-      [boardHeading("run_deviation"), (k) => known(k) ? shown2(k, deviation(k)) : "–"]
+      [boardHeading("run_sd"), (k) => known(k) ? shown2(k, deviation(k)) : "–"]
     ];
     return [
       el("p", { class: "quiet" }, `${counted(names.length, "run")} on all items of ${visible(board.test_set)}.`),

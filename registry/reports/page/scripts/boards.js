@@ -67,14 +67,14 @@ function boardColumns(board) {
     range: { cell: plain("range").cell,
       value: n => (cellAt(of.range, n) === "-" ? null : parseInt(cellAt(of.range, n), 10)) },
     interval: intervals,
-    first: { descending: true, value: n => cellAt(of.first, n),
-      cell: n => (cellAt(of.first, n) == null ? "–" : percent(cellAt(of.first, n))) },
+    share_best: { descending: true, value: n => cellAt(of.share_best, n),
+      cell: n => (cellAt(of.share_best, n) == null ? "–" : percent(cellAt(of.share_best, n))) },
     cluster: plain("in_cluster"),
     wins: { descending: true, value: n => cellAt(of.wins, n),
       cell: n => drawDecisions(cellAt(of.wins, n), cellAt(board.open, n), cellAt(of.losses, n)) },
     team: { cell: n => nameElement(cellAt(of.team, n)), value: n => cellAt(of.team, n) },
-    run_deviation: { value: n => cellAt(of.run_deviation, n),
-      cell: n => (cellAt(of.run_deviation, n) == null ? "–" : fixed(cellAt(of.run_deviation, n))) },
+    run_sd: { value: n => cellAt(of.run_sd, n),
+      cell: n => (cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))) },
   };
   return board.columns.map(name => ({ name, heading: boardHeading(name, board), right: data.columns.board[name].right,
     ...(cells[name] ?? plain(name)) }));
@@ -109,7 +109,7 @@ function intervalCells(board) {
 function drawDecisions(wins, undecided, losses) {
   const all = Math.max(1, wins + undecided + losses), width = 72;
   let x = 0;
-  const bars = [["won", wins], ["open", undecided], ["lost", losses]].map(([name, n]) => {
+  const bars = [["wins", wins], ["undecided", undecided], ["losses", losses]].map(([name, n]) => {
     const bar = svg("rect", { class: name, x, y: 0, width: (width * Number(n)) / all, height: 8 });
     x += (width * Number(n)) / all;
     return bar;

@@ -80,7 +80,7 @@ function drawOpponents(board, all, against, place) {
     numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows.some(({ figures }) => figures.interval) }),
     numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
     numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
-    column(boardHeading("wins"), ({ n, figures }) => (figures.significant ? (place < n ? "won" : "lost") : "open")),
+    column(boardHeading("wins"), ({ n, figures }) => (figures.significant ? (place < n ? "win" : "loss") : "undecided")),
     column(pairHeading("messages"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 }),
   ].filter(({ isShown = true }) => isShown);
   const head = (/** @type {import("./types").TableColumn} */ { heading, right, class: name, title }) =>

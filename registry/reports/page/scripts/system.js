@@ -159,7 +159,7 @@ function runsOf(board, n) {
   const shown = (k, score) => fixed(score, data.boards.find(of => of.metric === cellAt(runs.metric, k))?.decimals);
   const known = k => runs.scores[k].every(score => score != null);
   const lines = [...names.map((name, run) => [nameElement(name), k => shown(k, runs.scores[k][run])]),
-    ["mean", k => (known(k) ? shown(k, mean(k)) : "–")], [boardHeading("run_deviation"), k => (known(k) ? shown(k, deviation(k)) : "–")]];
+    ["mean", k => (known(k) ? shown(k, mean(k)) : "–")], [boardHeading("run_sd"), k => (known(k) ? shown(k, deviation(k)) : "–")]];
   return [el("p", { class: "quiet" }, `${counted(names.length, "run")} on all items of ${visible(board.test_set)}.`),
     scrollable("Scores of its runs", tableOf([column("run", ([name]) => name, { isHeader: true }),
       ...rows.map(k => numberColumn(visible(cellAt(runs.metric, k)), ([, cell]) => cell(k)))], lines, { id: "runs" }), lines.length > LONG)];

@@ -105,8 +105,8 @@ function regionsOf(board, a, b) {
 
 // A bar of right and wrong answers; the longest one is 160 wide.
 const drawBar = (right, wrong, most) => svg("svg", { class: "stacked", width: 160, height: 10, "aria-hidden": "true" },
-  svg("rect", { class: "won", x: 0, y: 0, width: (160 * right) / most, height: 10 }),
-  svg("rect", { class: "lost", x: (160 * right) / most, y: 0, width: (160 * wrong) / most, height: 10 }));
+  svg("rect", { class: "wins", x: 0, y: 0, width: (160 * right) / most, height: 10 }),
+  svg("rect", { class: "losses", x: (160 * right) / most, y: 0, width: (160 * wrong) / most, height: 10 }));
 
 // On how many of the items below the two systems differ.
 function countDifferingItems(board) {

@@ -1,19 +1,19 @@
--- What is remarkable about the submissions that take part: what makes their scores meaningless or surprising. Of systems
--- that have the same answers to ten items or more every later one is told of, with the name of the first.
--- One row per submission, run and remark.
+-- Messages about the submissions that take part, such as missing answers or labels that the gold does not have. If several
+-- systems have the same answers to at least ten items, each but the first has a message that names the first.
+-- One row per submission, run and message.
 --
 -- name: the submission's full name, task/test_set/team/system@version
 -- task: the task's id
 -- test_set: the test set's name
 -- team: the team's name
 -- system: the system's name
--- replicate: the run, from 0; NULL where the remark is about the submission
+-- replicate: the run, from 0; NULL if the message is about the submission
 -- category: a word for it: missing, text, encoding, label, header, gold or copy
 -- code: the code of the message, such as missing-answers
 -- parameters: of the message, as JSON
 -- submission_id: the submission
 WITH kept AS (
-    SELECT scoring_id, replicate, category, code, parameters FROM remark
+    SELECT scoring_id, replicate, category, code, parameters FROM scoring_message
 ),
 copies AS (
     SELECT
@@ -47,14 +47,14 @@ final AS (
         ranked_submission.test_set,
         ranked_submission.team,
         ranked_submission.system,
-        remarks.replicate,
-        remarks.category,
-        remarks.code,
-        remarks.parameters,
+        messages.replicate,
+        messages.category,
+        messages.code,
+        messages.parameters,
         ranked_submission.submission_id
     FROM ranked_submission
-    JOIN (SELECT * FROM kept UNION ALL SELECT * FROM copies) AS remarks USING (scoring_id)
-    ORDER BY ranked_submission.submission_id, remarks.replicate NULLS LAST, remarks.category, remarks.code,
-        remarks.parameters
+    JOIN (SELECT * FROM kept UNION ALL SELECT * FROM copies) AS messages USING (scoring_id)
+    ORDER BY ranked_submission.submission_id, messages.replicate NULLS LAST, messages.category, messages.code,
+        messages.parameters
 )
 SELECT * FROM final

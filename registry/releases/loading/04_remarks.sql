@@ -1,3 +1,0 @@
-INSERT INTO remark (scoring_id, replicate, category, code, parameters)
-SELECT s.submission_id, r.run, r.category, r.code, r.parameters
-FROM data_remarks AS r JOIN known_submission AS s USING (test_set, submission);
