@@ -35,7 +35,7 @@ from sqlalchemy import Connection, select, text
 from registry.errors import UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
 from registry.evaluation.past import PastDatabase
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.metric_names import metric_title
 from registry.publication.publish import publish_temporarily
 from registry.rendering.table import format_text as written
@@ -291,7 +291,7 @@ def tasks(connection: Connection) -> Tasks:
 
 
 def _task(connection: Connection, row: TaskRow) -> Task:
-    titles = {of.id: of.title for of in stored_manifest(row.manifest).metric}
+    titles = {of.id: of.title for of in decode_manifest(row.manifest).metric}
     return Task(
         row.slug, row.title, row.version,
         tuple(TestSet(*of) for of in connection.execute(_SETS, {"task": row.task_id})),

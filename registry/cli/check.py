@@ -83,14 +83,14 @@ def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
                    options: list[str] | None) -> Iterator[Declared]:
     """Yield submissions: declared by a `[[submit]]` of the manifest that names the file, else by the command line."""
     from registry.evaluation.ingest.declared import declare, expanded
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
 
     declared = {} if test_set or options else {path.resolve(): (entry, captured, key)
                                                for key, entry, path, captured in expanded(task)}
     for file in files:
         document = Document.load(file)
-        default = submit_entry(file=str(file), system="submission", test_set=test_set,
+        default = make_submit(file=str(file), system="submission", test_set=test_set,
                                options=parse_named_values(options, "--option"))
         entry, captured, key = declared.get(file.resolve(), (default, dict[str, str](), ""))
         yield declare(task, entry, [document], captured, key)

@@ -182,7 +182,7 @@ def submit(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
     from registry.store import catalog
     from registry.store.log import Journal
@@ -190,7 +190,7 @@ def submit(
 
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]
-    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
+    entry = make_submit(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **parse_attributes(attribute, "participant"),
                          options=parse_named_values(option, "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),

@@ -243,7 +243,7 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
         pairs: Texts `NAME=VALUE`.
         declared_by: Roles of the caller, as in `SubmissionField.declared_by`.
     """
-    from registry.manifest import system_facts
+    from registry.manifest import check_system_facts
     from registry.manifest.fields import check_attribute, check_line
     from registry.manifest.spec import FACTS
     from registry.submission_fields import declarable_texts
@@ -252,7 +252,7 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
     texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
     if refused := texts.keys() - set(declarable_texts(*declared_by)):
         raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
-    facts = system_facts(**{name: values.pop(name) for name in FACTS if name in values})
+    facts = check_system_facts(**{name: values.pop(name) for name in FACTS if name in values})
     others = {name: check_option(check_attribute, value, "--attribute") for name, value in values.items()}
     return {"attributes": others | facts} | {
         name: check_option(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}

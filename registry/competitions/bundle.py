@@ -38,7 +38,7 @@ from registry.evaluation.checking.task_pack import revealed, task_pack, unchecke
 from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
 from registry.evaluation.scorers import scorer
 from registry.files import new_file
-from registry.manifest import Manifest, TestSet, load_manifest, submit_entry
+from registry.manifest import Manifest, TestSet, load_manifest, make_submit
 from registry.manifest.folder import write_files
 from registry.metrics import METEOR, Metric
 from registry.readers import Reader
@@ -463,7 +463,7 @@ def _collect_program(wheels: Sequence[Path], python: str) -> Files:
 
 def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
     """Return the reader of every submission."""
-    return task.submission_reader(test_set, submit_entry(file="submission", system="submission"))
+    return task.submission_reader(test_set, make_submit(file="submission", system="submission"))
 
 
 def _describe_others(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:

@@ -25,7 +25,7 @@ from registry.evaluation.ingest.declared import Declared, declare
 from registry.evaluation.resolve import ResolvedTask
 from registry.importers.base import read_json
 from registry.importers.inspect import Archive
-from registry.manifest import submit_entry
+from registry.manifest import make_submit
 from registry.readers import Document
 from registry.values import Value
 
@@ -303,7 +303,7 @@ def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedT
     deadline = task.manifest.deadline(test_set)
     late = deadline is not None and (one.listed.at.date() > deadline.astimezone(UTC).date() if one.is_day
                                      else one.listed.at > deadline)
-    entry = submit_entry(
+    entry = make_submit(
         file=one.member, system=one.listed.owner, team=one.listed.owner, version=str(one.listed.id),
         test_set=test_set, late=late or None, attributes={"codabench": one.listed.id, "submitted": one.when})
     return declare(task, entry, [document], {}, "")

@@ -26,7 +26,7 @@ from registry.evaluation.ingest.declared import Declared, declare
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.evaluation.scoring.measure import scores_of_submission
-from registry.manifest import load_manifest, submit_entry
+from registry.manifest import load_manifest, make_submit
 from registry.readers import Document
 
 _PAGE = """\
@@ -218,7 +218,7 @@ def _resolve(manifest: Path) -> ResolvedTask:
 
 
 def _declare(task: ResolvedTask, document: Document) -> Declared:
-    return declare(task, submit_entry(file="submission", system="submission"), [document], {}, "")
+    return declare(task, make_submit(file="submission", system="submission"), [document], {}, "")
 
 
 def _check(task: ResolvedTask, document: Document) -> Checked:

@@ -14,7 +14,7 @@ from registry.errors import InputError, ManifestError, UnknownNameError, at_keys
 from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
 from registry.identity import digest
-from registry.manifest import Manifest, Root, Significance, Submit, TestSet, stored_form, stored_manifest
+from registry.manifest import Manifest, Root, Significance, Submit, TestSet, decode_manifest, encode_manifest
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
@@ -44,7 +44,7 @@ class ResolvedTask:
     @cached_property
     def stored(self) -> str:
         """The manifest as the database keeps it: normalized JSON, without the submissions."""
-        return stored_form(self.manifest)
+        return encode_manifest(self.manifest)
 
     @cached_property
     def stored_digest(self) -> str:
@@ -75,7 +75,7 @@ class ResolvedTask:
         Raises:
             InputError: There is none of that name, an option is wrong, or it gives other values than the gold holds.
         """
-        reading = self.manifest.reading(test_set, submit)
+        reading = self.manifest.get_file_settings(test_set, submit)
         known = READERS.with_plugins(self.manifest.task.plugins)
         reader = build("reader", known, reading.format, reading.options)
         if reader.gives != self.readers[test_set.name].gives:
@@ -159,7 +159,7 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
     """Resolve the manifest that the database keeps of a task."""
-    return resolve(stored_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
+    return resolve(decode_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:

@@ -35,7 +35,7 @@ from registry.evaluation.verifying.log import with_places_of_purged
 from registry.evaluation.verifying.stored import verify_references
 from registry.evaluation.verifying.verify import Verified
 from registry.identity import canonical_json
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.metrics import METRICS, ConfusionMetric
 from registry.publication.publish import WITHOUT
 from registry.releases import descriptions, writing
@@ -332,7 +332,7 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
             verified.count(table, int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()))  # noqa: S608
         purged = of_families(connection, with_places_of_purged(connection))
         verified.faults += verify_decisions(connection, purged)
-        with_gold = [task for task in tasks if stored_manifest(task.manifest).release.gold]
+        with_gold = [task for task in tasks if decode_manifest(task.manifest).release.gold]
         verified.faults += verify_scores(connection, {task.task_id for task in with_gold})
         computable = {task.task_id: [row[0] for row in connection.exec_driver_sql(_COMPUTABLE, (task.task_id,))
                                      if row[0] not in purged] for task in with_gold}

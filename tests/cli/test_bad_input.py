@@ -64,7 +64,7 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ('gold = "gold.tsv"', 'gold = "../x/gold.tsv"', ["test_set[0].gold: '../x/gold.tsv' leads out of the task's"]),
     ('gold = "gold.tsv"', 'gold = "/etc/passwd"', ["leads out of"]),
     ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
-    ('{system}', '{sistem}', ["submit[0].file: {sistem} captures nothing known; did you mean 'system'"]),
+    ('{system}', '{sistem}', ["submit[0].file: {sistem} is no known capture; did you mean 'system'"]),
     ('"systems/{system}.tsv"', '"systems/a.tsv"', ["submit[0]: 'systems/a.tsv' says no system"]),
     ('"systems/{system}.tsv"', '"systems/none.tsv"\nsystem = "none"', ["submit[0].file: no such file"]),
 ])

@@ -97,7 +97,8 @@ LAYOUTS = {
     "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
         gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
                      asks="--item PP --item verb --gold is.colloc"),
-    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv"),
+    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
+                           told=Asked(options={"better": "higher"})),
     "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
     "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }

@@ -16,7 +16,7 @@ from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import unit_of
 from registry.identity import digest_json, salt_digest
-from registry.manifest import significance_with
+from registry.manifest import update_significance
 from registry.manifest.fields import is_in_family
 from registry.significance.multiple import GATEKEEPING
 from registry.store import catalog
@@ -85,7 +85,7 @@ class BoardKey:
             InputError: The test set declares clusters, and the test is one of single items or responses.
         """
         unit = unit_of(request.significance, self.test_set.name, self.test_set.cluster_attribute)
-        return replace(request, significance=significance_with(request.significance, {"unit": unit}))
+        return replace(request, significance=update_significance(request.significance, {"unit": unit}))
 
     def request(self, request: Request) -> Request:
         """What is asked of this board, with its unit, and numbers in the place of `resamples = "auto"`.
@@ -96,7 +96,7 @@ class BoardKey:
         own = math.comb(len(self.members), 2)
         settings = request.significance
         if settings.alternative != "two-sided" and not has_one_sided(self.members, settings):
-            request = replace(request, significance=significance_with(settings, {"alternative": "two-sided"}))
+            request = replace(request, significance=update_significance(settings, {"alternative": "two-sided"}))
         return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
 
     def asked(self, request: Request) -> dict[str, Any]:

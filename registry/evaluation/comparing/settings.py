@@ -20,8 +20,8 @@ from registry.manifest import (
     NAMES_PARTICIPANT,
     PRECISION,
     Significance,
-    significance_with,
-    stored_manifest,
+    decode_manifest,
+    update_significance,
 )
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple import count_required_draws
@@ -97,7 +97,7 @@ class Request:
             most = settings.resolve or MOST_DRAWS
             default = PRECISION if settings.resolve is None else None
             numbers = {"resamples": min(first, most), "resolve": most, "precision": settings.precision or default}
-        return replace(self, significance=significance_with(settings, numbers), family=family)
+        return replace(self, significance=update_significance(settings, numbers), family=family)
 
 
 @cache
@@ -116,12 +116,12 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
     Raises:
         InputError: A given setting is wrong.
     """
-    manifest = stored_manifest(task_row.manifest)
-    significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    manifest = decode_manifest(task_row.manifest)
+    significance = update_significance(manifest.significance, {"seed": task_row.seed, **(given or {})})
     is_anonymous = task_row.anonymous_until is not None and task_row.anonymous_until > now()
     if significance.candidate is not None and is_anonymous:
         raise InputError(f"candidate {NAMES_PARTICIPANT}")
-    if wrong := manifest.wrong_in_family(significance.family):
+    if wrong := manifest.find_family_fault(significance.family):
         raise InputError(f"family {wrong}")
     if significance.unit is None:
         resolve_significance(significance)

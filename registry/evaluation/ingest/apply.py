@@ -22,7 +22,7 @@ from registry.evaluation.submissions.life import check_limits, follow_deadlines,
 from registry.evaluation.submissions.purge import purged_as
 from registry.identity import digest
 from registry.items import Item
-from registry.manifest import Manifest, TestSet, stored_manifest
+from registry.manifest import Manifest, TestSet, decode_manifest
 from registry.parallel.execution import with_progress
 from registry.readers import Reader
 from registry.store import catalog, models, sources, statistics
@@ -79,7 +79,7 @@ def apply(ingest: Ingest, content: bytes) -> Applied:
     ingest.journal.read(task.root.manifest_name, digest(content))
     before = _apply_task(ingest, content, applied)
     if before is not None:
-        _move_deadlines(ingest, stored_manifest(before.manifest), applied)
+        _move_deadlines(ingest, decode_manifest(before.manifest), applied)
     stale, known = _apply_all_gold(ingest, before, applied), ingest.ledger.names
 
     def take(one: Declared) -> None:

@@ -17,7 +17,7 @@ from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.fields import BRACES, COMPOSED, FACTORS, Name
-from registry.manifest.files import identity
+from registry.manifest.files import identify_file
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
@@ -137,7 +137,7 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
 
 def _factors(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
     """The captures that tell runs of one submission apart, and are no part of a name."""
-    composed = {name for key in COMPOSED for name in submit.composed(key)}
+    composed = {name for key in COMPOSED for name in submit.list_captures(key)}
     return {factor: captured[factor] for factor in FACTORS if factor in captured and factor not in composed}
 
 
@@ -168,7 +168,7 @@ def expanded(task: ResolvedTask,
              refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
     """Give every file that a `[[submit]]` names: its key in the manifest, the table, the path and what is captured."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
-    single = frozenset(identity(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
+    single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
     for key, submit in tables:
         try:
             for path, captured in task.root.match(submit, key, single):
@@ -197,8 +197,8 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
     if (test_set_name := names.get("test_set", known[0])) not in known:
         remedy = f" of {path}: add a [[test_set]] of that name, or leave the file out with exclude" if captured else ""
         raise wrong(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
-    test_set = task.manifest.test_set_named(test_set_name)
-    reading = task.manifest.reading(test_set, submit)
+    test_set = task.manifest.get_test_set(test_set_name)
+    reading = task.manifest.get_file_settings(test_set, submit)
     try:
         reader = task.submission_reader(test_set, submit)
     except InputError as error:
@@ -207,7 +207,7 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
         {name: getattr(submit, name) for name in DECLARED} | {
-            "track": names.get("track", reading.track), "attributes": submit.known},
+            "track": names.get("track", reading.track), "attributes": submit.all_attributes},
         submit.reason, of_manifest=bool(key),
         within=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
 
@@ -215,17 +215,17 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
     """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures."""
     names = {name: captured[name] for name in COMPOSED if name in captured}
-    used = {part for key in COMPOSED for part in submit.composed(key)}
+    used = {part for key in COMPOSED for part in submit.list_captures(key)}
     for key in COMPOSED:
         if (value := getattr(submit, key)) is None:
             continue
-        if unknown := [part for part in submit.composed(key) if part not in captured]:
+        if unknown := [part for part in submit.list_captures(key) if part not in captured]:
             raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
                              + suggest(unknown[0], captured))
         if key in captured and key not in used:
             raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
                              f"{{{key}}} in a key")
-        names[key] = BRACES.sub(lambda match: captured[match[1]], value) if submit.composed(key) else value
+        names[key] = BRACES.sub(lambda match: captured[match[1]], value) if submit.list_captures(key) else value
     for key, value in names.items():
         try:
             _NAME.validate_python(value)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError
 from registry.identity import digest
-from registry.manifest import NAMES_PARTICIPANT, Manifest, stored_manifest
+from registry.manifest import NAMES_PARTICIPANT, Manifest, decode_manifest
 from registry.store import catalog, embargoes, models
 from registry.store.catalog import TaskRow
 from registry.store.embargoes import UNTIL_REVEALED
@@ -23,7 +23,7 @@ Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
 
 def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
     """What a manifest newly says of what is hidden; `before` is the task as it was."""
-    earlier = {} if before is None else _of(stored_manifest(before.manifest))
+    earlier = {} if before is None else _of(decode_manifest(before.manifest))
     return {column: until for column, until in _of(manifest).items() if until != earlier.get(column)}
 
 
@@ -89,7 +89,7 @@ def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: 
     if getattr(task, column) == until:
         return False
     hiding: Hiding = {column: until}
-    refuse_candidate(stored_manifest(task.manifest), task, hiding)
+    refuse_candidate(decode_manifest(task.manifest), task, hiding)
     salt = draw_salt(task, hiding)
     catalog.set_values(connection, models.task, task.task_id, **hiding, **salt)
     journal.event(connection, "reveal" if until is None else "hide", task.slug, **told(hiding), **describe_salt(salt))

@@ -146,7 +146,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     if ingest.ledger.has_scoring(submission.submission_id, test_set.gold_revision_id, missing.value):
         return
     reader, documents = ingest.parsed.submitted(submission.submission_id)
-    one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
+    one = Declared(ingest.task.manifest.get_test_set(test_set.name), submission.team, submission.system,
                    submission.version, documents, reader, Policies(missing, tokens="warn"))
     files = read_submission(one, ingest.items(test_set.gold_revision_id), None)
     _add_scoring(ingest, submission.submission_id, test_set.gold_revision_id, one, files)

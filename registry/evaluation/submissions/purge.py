@@ -23,7 +23,7 @@ from registry.errors import InputError, ManifestError, UnknownNameError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest_json
 from registry.identity import digest as digest_of
-from registry.manifest import read_manifest, stored_form
+from registry.manifest import encode_manifest, read_manifest
 from registry.messages import Messages
 from registry.store import catalog, models, sources
 from registry.store.catalog import TaskRow
@@ -268,7 +268,7 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
 def _of_task(manifest: bytes) -> str:
     """What a manifest says of its task, without comments and submissions; nothing where it cannot be read any more."""
     try:
-        return stored_form(read_manifest(manifest, ""))
+        return encode_manifest(read_manifest(manifest, ""))
     except ManifestError:  # as of what an earlier purge left
         return ""
 

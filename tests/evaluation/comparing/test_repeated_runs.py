@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from registry.errors import InputError
-from registry.manifest import Significance, significance_with
+from registry.manifest import Significance, update_significance
 from registry.messages import Messages
 from tests.evaluation.comparing.compared import pairs, raw
 
@@ -157,7 +157,7 @@ def test_random_runs_are_crossed_with_items_unless_another_test_is_named(repeate
     ({"runs": "random", "test": "permutation"}, {"alpha": 0.01}, "permutation"),
 ])
 def test_the_usual_test_is_that_of_the_runs(declared, given, test):
-    assert significance_with(Significance(**declared), given).test == test
+    assert update_significance(Significance(**declared), given).test == test
 
 
 def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):

@@ -70,13 +70,13 @@ def test_a_file_named_by_itself_with_a_test_set_is_left_out_of_every_pattern(nam
 
 
 @pytest.mark.parametrize(("submit", "says"), [
-    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} captures nothing known"),
+    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} is no known capture"),
     ('file = "{team}/{system}.tsv"\nsystem = "{tem}"', "does not capture {tem}; did you mean 'team'"),
     ('file = "{team}/{system}.tsv"\nsystem = "x"', "system is given by a key and by the braces"),
     ('file = "{test_set}/{system}.tsv"', "unknown test set 'es' of "),
     ('file = "{team}/{team}_{run}.tsv"\nsystem = "x"\ntest_set = "test-es"', "no file matches"),
     ('file = "es/{team}_1.tsv"\nsystem = "{team}/x"\ntest_set = "test-es"', "contains '/'"),
-    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "leaves files out of a pattern"),
+    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "needs a pattern"),
 ])
 def test_what_does_not_work_out_is_refused(names, submit, says):
     with pytest.raises(ManifestError) as caught:
