@@ -95,7 +95,7 @@ def test_a_seed_draws_the_same_and_nothing_is_overwritten(resample, registry):
     asked = ("--format", "labels", "--option", "separator=comma", "--option", "header=true", "--copies", "1")
     first = resample({"train.csv": CSV}, *asked)
     assert resample({"train.csv": CSV}, *asked) == first
-    assert "already with other content" in resample({"train.csv": CSV}, *asked, "--seed", "1", exit_code=3).stderr
+    assert "exists with other content" in resample({"train.csv": CSV}, *asked, "--seed", "1", exit_code=3).stderr
 
 
 def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_path):
