@@ -230,10 +230,10 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
     resampled, warnings = None, dict[str, list[Message]]()
     if convention in ("bootstrap", "simultaneous"):
         # Imported late, because other conventions do not resample.
-        from registry.evaluation.comparing.settings import declared_request
+        from registry.evaluation.comparing.settings import build_request
         from registry.studies.score_distributions import compute_all_rank_bounds, resample_ranks
 
-        request = declared_request(task_row, metrics=None if metric is None else (metric,))
+        request = build_request(task_row, metrics=None if metric is None else (metric,))
         if convention == "bootstrap":
             resampled = resample_ranks(connection, task_row, request)
         else:

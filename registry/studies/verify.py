@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, text
 
 from registry.errors import RegistryError, counted
 from registry.evaluation.past import PastDatabase
-from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation, runs_elsewhere
-from registry.evaluation.verifying.verify import Verified
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, find_other_environments, measure_deviation
+from registry.evaluation.verifying.verify import VerificationResult
 from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
@@ -29,8 +29,8 @@ Load = Callable[[str], type[Study]]
 _MAX_DURATION = timedelta(minutes=1)  # of the original command, for studies that are recomputed by default
 
 
-def verify_studies(database: Database, task: str | None, results: str, execution: Execution, verified: Verified,
-                   load: Load) -> None:
+def verify_studies(database: Database, task: str | None, results: str, execution: Execution,
+                   verified: VerificationResult, load: Load) -> None:
     """Recompute stored studies, and add faults, notes and counts to `verified`.
 
     Args:
@@ -44,7 +44,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
     """
     with database.reading() as connection:
         selected, skipped = _select_rows(connection, task, results)
-        elsewhere = runs_elsewhere(connection)
+        elsewhere = find_other_environments(connection)
     if skipped:
         verified.notes.append(f"{counted(len(skipped), 'study', 'studies')} that took longer than a minute, such as "
                               f"{_format_name(skipped[0])}, were not recomputed; use `--results ID` for one of them")
@@ -118,7 +118,7 @@ def _compare(stored: Row[Any], result: str, signature: str, *, elsewhere: str) -
     """Yield the differences between a stored study and the recomputed one."""
     name = _format_name(stored)
     if stored.result != result:
-        difference = deviation(json.loads(stored.result), json.loads(result))
+        difference = measure_deviation(json.loads(stored.result), json.loads(result))
         is_rounded = bool(elsewhere) and difference <= TOLERANCE
         yield Fault("rounded" if is_rounded else "altered", "study", name,
                     "the recomputed result differs" + (f" (computed with {elsewhere})" if is_rounded else ""))
