@@ -59,7 +59,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.differences import stale_table
+    from registry.reports.differences import make_stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import computed
@@ -80,7 +80,7 @@ def score(
     if dry_run and journal.changed:
         say("dry run: nothing was written")
     if stale:
-        show([stale_table(found)], format_)
+        show([make_stale_table(found)], format_)
 
 
 def compare(

@@ -42,13 +42,13 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None, *, public: bool) -> list[BoardDifference]:
-    from registry.boards.states import compare_states, correction, latest, states
+    from registry.boards.states import compare_states, find_correction, load_latest_states, load_states
 
     with ExitStack() as opened:
         if before is None:
             connection = opened.enter_context(private_database(db, public=public).reading())
             pairs = [((connection, two[1]), (connection, two[0]))
-                     for two in latest(connection, task, metric).values() if len(two) > 1]
+                     for two in load_latest_states(connection, task, metric).values() if len(two) > 1]
             if not pairs:
                 raise MismatchError("no board has been in two states; name two databases, or compare once more")
         else:
@@ -56,7 +56,7 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
             connections = {place: opened.enter_context(private_database(*place, public=public).reading())
                            for place in dict.fromkeys((of.file, of.at) for of in meant)}
             one, other = (connections[of.file, of.at] for of in meant)
-            first, second = (states(connection, of.identity, task, metric)
+            first, second = (load_states(connection, of.identity, task, metric)
                              for connection, of in zip((one, other), meant, strict=True))
             pairs = [((one, first[key]), (other, second[key])) for key in second if key in first]
             if not pairs:
@@ -64,7 +64,7 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
             if not any(of.identity for of in meant):  # not one state by its id
                 for key in first.keys() ^ second.keys():
                     say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
-        return [compare_states(was[1], now[1], correction(was, now)) for was, now in pairs]
+        return [compare_states(was[1], now[1], find_correction(was, now)) for was, now in pairs]
 
 
 class _Meant(NamedTuple):
@@ -90,13 +90,13 @@ def _written(found: list[BoardDifference], form: Form) -> str:
     import json
 
     from registry.rendering.render import render
-    from registry.reports.differences import difference_data, difference_tables, erratum
+    from registry.reports.differences import draft_erratum, make_difference_data, make_difference_tables
 
     if form == "erratum":
         if not (corrected := [of for of in found if of.correction is not None]):
             raise MismatchError("no erratum to draft: both states of every board have the same gold")
-        return erratum(corrected)
+        return draft_erratum(corrected)
     if form == "json":
-        return json.dumps([difference_data(of) for of in found], indent=2) + "\n"
+        return json.dumps([make_difference_data(of) for of in found], indent=2) + "\n"
     width, color = terminal()
-    return render([table for of in found for table in difference_tables(of)], form, width=width, color=color)
+    return render([table for of in found for table in make_difference_tables(of)], form, width=width, color=color)
