@@ -33,7 +33,7 @@ from registry.parallel.execution import Execution, Progress
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log import Journal, now
-from registry.store.session import Session, computed, writing
+from registry.store.session import Session, compute, writing
 
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
 
@@ -144,7 +144,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
     """
     how, journal = job.how, job.journal
     with writing(job.database, journal, create=create, dry_run=dry_run) as session:
-        session.bound(how.memory)
+        session.limit_memory(how.memory)
         ingest = bring(session)
         scored = score(ingest, how)
         row = ingest.row
@@ -153,14 +153,14 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         _tell(job.tell, describe_plan(planned, in_full=how.progress is not None))
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
-            session.bound(how.memory)
+            session.limit_memory(how.memory)
             done = compare(session.connection, journal, row, request, vetted)
             return done, load_leaderboards(session.connection, row, pairs=job.pairs)
 
         shown = shown_in_messages(session.connection, ingest.slug, public=job.public)
         hidden = note_hidden(session.connection)
         found = compared(session, vetted) if dry_run or planned.is_short else None
-    done, boards = found or computed(job.database, journal, compared)
+    done, boards = found or compute(job.database, journal, compared)
     _tell(job.tell, result_sentences(scored, done, shown))
     return BroughtUp(ingest.slug, scored, done, boards, hidden, journal.changed)
 

@@ -1,4 +1,4 @@
-"""New files: written under another name, and given their own only when they are complete."""
+"""Writing files: a new file or folder gets its name when it is complete, and no other file is replaced by accident."""
 
 from __future__ import annotations
 
@@ -12,35 +12,28 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from registry.errors import InputError, StoreError
+from registry.platforms import is_valid_name, lock_folder, rename_new
 
-try:
-    import fcntl
-except ImportError:  # Windows: there nothing is locked, and nothing swept
-    fcntl = None  # type: ignore[assignment]
-
-# what Windows keeps for itself, and data stores for their uppermost folder
+# names of devices on Windows, and the uppermost folder of a release's data
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IGNORECASE)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Give the path under which to write a new file; it becomes `path` when the block ends well, else it is removed.
+    """Return a temporary path to write to; the file gets the name `path` if the block succeeds.
 
     Raises:
-        InputError: There is a file at `path` already, or no such folder.
+        InputError: `path` already exists, its folder does not, or this system cannot have such a name.
         StoreError: The file cannot be written.
     """
-    if path.exists() or path.is_symlink():
-        raise _is_there(path)
-    if not path.parent.is_dir():
-        raise InputError("no such folder; make it first", path=path.parent)
+    _require_new(path)
     try:
-        with workplace(path) as folder:
+        with working_folder(path) as folder:
             unfinished = folder / path.name
             yield unfinished
-            publish(unfinished, path)
+            rename_new(unfinished, path)
     except FileExistsError:
-        raise _is_there(path) from None
+        raise _make_exists_error(path) from None
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -48,93 +41,67 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def workplace(path: Path) -> Iterator[Path]:
-    """Make an empty folder next to `path` to write in, and remove it when the block ends.
-
-    Its name is random, because processes in several containers that share a volume may have the same number. The
-    process holds the system's lock on it; an unlocked folder is a leftover of a killed process.
-    """
-    _sweep(path)
-    while True:
-        folder = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new").absolute()
-        with suppress(FileExistsError, FileNotFoundError, BlockingIOError):  # another process sweeps it: try another
-            folder.mkdir()
-            held = _lock(folder)
-            break
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if held is not None:
-            os.close(held)
-
-
-def _lock(folder: Path) -> int | None:
-    """Take the system's lock on a folder, which ends with the process; None if the file system has no such locks.
-
-    Raises:
-        BlockingIOError: Another process holds it.
-        FileNotFoundError: The folder was removed.
-        NotADirectoryError: It is no folder.
-    """
-    if fcntl is None:
-        return None
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        folder.stat()
-    except (BlockingIOError, FileNotFoundError):
-        os.close(held)
-        raise
-    except OSError:
-        os.close(held)
-        return None
-    return held
-
-
-def _sweep(path: Path) -> None:
-    """Remove the leftovers of processes that were killed while they wrote this file or folder."""
-    named = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.new")
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-        with suppress(OSError):  # a process works in it, or it is no folder
-            if named.fullmatch(left.name) and (held := _lock(left)) is not None:
-                shutil.rmtree(left, ignore_errors=True)
-                os.close(held)
-
-
-@contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give an empty folder to fill; it becomes `path` when the block ends well, else it is removed.
+    """Return an empty temporary folder to fill; it gets the name `path` if the block succeeds.
 
     Raises:
-        InputError: There is something at `path` already, or no such folder to make it in.
+        InputError: `path` already exists, its folder does not, or this system cannot have such a name.
         StoreError: The folder cannot be written.
     """
-    if path.exists() or path.is_symlink():
-        raise _is_there(path)
-    if not path.absolute().parent.is_dir():
-        raise InputError("no such folder; make it first", path=path.parent)
+    _require_new(path)
     try:
-        with workplace(path) as unfinished:
+        with working_folder(path) as unfinished:
             yield unfinished
             if path.exists():
-                raise _is_there(path)
+                raise _make_exists_error(path)
             unfinished.rename(path)
     except OSError as error:
         raise StoreError(path, f"cannot write the folder: {error.strerror}") from None
 
 
+@contextmanager
+def working_folder(path: Path) -> Iterator[Path]:
+    """Make an empty folder next to `path`, and remove it when the block ends.
+
+    Its name is random, because processes in several containers that share a volume may have the same number. The
+    process locks it: an unlocked folder is a leftover of a killed process, which the next writer removes.
+    """
+    _remove_leftovers(path)
+    while True:
+        folder = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new").absolute()
+        with suppress(FileExistsError, FileNotFoundError, BlockingIOError):  # another process removes it as a leftover
+            folder.mkdir()
+            lock = lock_folder(folder)
+            break
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _remove_leftovers(path: Path) -> None:
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.new")
+    for folder in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        with suppress(OSError):  # a process works in it, or it is no folder
+            if pattern.fullmatch(folder.name) and (lock := lock_folder(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
 def replace_file(path: Path, content: str) -> None:
-    """Write a file whole, in place of the one that may be there; its folders are made if need be.
+    """Write a whole file, and its folders if necessary; another file of the name is replaced.
 
     Raises:
-        InputError: A DuckDB database is there.
-        StoreError: It cannot be written; what was there stays.
+        InputError: The other file is a DuckDB database, or this system cannot have such a name.
+        StoreError: The file cannot be written; the other file is unchanged.
     """
+    _require_valid_name(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
     try:
         if is_database(path):
-            raise InputError("this file is a database, which nothing replaces; name another", path=path)
+            raise InputError("this file is a database and is not replaced; name another", path=path)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(content, "utf-8", newline="\n")
         unfinished.replace(path)
@@ -145,74 +112,71 @@ def replace_file(path: Path, content: str) -> None:
 
 
 def update_file(path: Path, content: str) -> bool:
-    """Write a file as `replace_file` does, unless it is as it should be; give whether it was written."""
-    try:
-        same = path.is_file() and path.read_bytes() == content.encode()
-    except OSError:  # what is in the way of reading may not be in the way of replacing it
-        same = False
-    if not same:
-        replace_file(path, content)
-    return not same
+    """Write a file as `replace_file` does unless it has this content; return whether it was written."""
+    with suppress(OSError):  # a file that cannot be read may still be replaced
+        if path.is_file() and path.read_bytes() == content.encode():
+            return False
+    replace_file(path, content)
+    return True
 
 
 def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) -> None:
-    """Write the files of a folder that a pattern finds: those that are as they were stay untouched, what is more goes.
+    """Write files into a folder, and remove all others that match a pattern; unchanged files are not written.
 
     Args:
-        folder: Where to; it is made if need be, and taken away with its own folders where they are empty.
-        pattern: Of names within it, as `Path.glob` has them.
-        files: Name and content of each.
+        folder: Made if necessary; removed, with the folders in it, if nothing is left in them.
+        pattern: As of `Path.glob`.
+        files: Names and contents.
 
     Raises:
-        StoreError: One cannot be written or taken away.
+        StoreError: A file cannot be written or removed.
     """
-    kept = set()
+    written = set()
     for name, content in files:
-        kept.add(folder / name)
+        written.add(folder / name)
         update_file(folder / name, content)
     try:
-        for path in set(folder.glob(pattern)) - kept:
+        for path in set(folder.glob(pattern)) - written:
             path.unlink()
-        for emptied in (*folder.glob("*"), folder):
-            if emptied.is_dir() and not any(emptied.iterdir()):
-                emptied.rmdir()
+        for subfolder in (*folder.glob("*"), folder):
+            if subfolder.is_dir() and not any(subfolder.iterdir()):
+                subfolder.rmdir()
     except OSError as error:
-        raise StoreError(folder, f"cannot take away what is of before: {error.strerror}") from None
+        raise StoreError(folder, f"cannot remove old files: {error.strerror}") from None
 
 
 def is_database(path: Path) -> bool:
-    """Whether the file at `path`, if one is there, begins as DuckDB's do."""
+    """Return True if there is a file at `path` that begins like a DuckDB database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
         return file.read(12)[8:] == b"DUCK"
 
 
-def _is_there(path: Path) -> InputError:
-    return InputError(f"this {'folder' if path.is_dir() else 'file'} is there already; remove it, or name another",
-                      path=path)
+def portable_name(name: str) -> str:
+    """Return a name for files and folders that every system accepts; different names may become equal.
 
-
-def portable(name: str) -> str:
-    """What a folder or file can be called on every system, for a name of any letters; several may become the same.
-
-    >>> portable("Ä b/../c"), portable("con"), portable("")
+    >>> portable_name("Ä b/../c"), portable_name("con"), portable_name("")
     ('b_.._c', '_con', '_')
     """
     shown = re.sub(r"[^\w.@+-]+", "_", name, flags=re.ASCII).strip("._ ")
     return f"_{shown}" if not shown or _RESERVED.fullmatch(shown) else shown
 
 
-def publish(unfinished: Path, path: Path) -> None:
-    """Give a finished file its name, never replacing a file that came meanwhile.
+def _require_new(path: Path) -> None:
+    _require_valid_name(path)
+    if path.exists() or path.is_symlink():
+        raise _make_exists_error(path)
+    if not path.absolute().parent.is_dir():
+        raise InputError("no such folder; make it first", path=path.parent)
 
-    Raises:
-        FileExistsError: One did.
-    """
-    try:
-        os.link(unfinished, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # the name is ours: what is replaced is empty
-        unfinished.replace(path)
+
+def _require_valid_name(path: Path) -> None:
+    if not is_valid_name(path.name):
+        raise InputError('Windows has no files of this name (<>:"|?*, a device such as CON, or a dot or blank at the '
+                         "end); name another", path=path)
+
+
+def _make_exists_error(path: Path) -> InputError:
+    return InputError(f"this {'folder' if path.is_dir() else 'file'} already exists; remove it, or name another",
+                      path=path)

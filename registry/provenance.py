@@ -61,7 +61,7 @@ def code() -> Code:
 
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout  # noqa: S603
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=10).stdout  # noqa: S603
 
 
 def environment() -> dict[str, str]:

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 from typer import testing
 
-from registry.cli import UNSEARCHED, app
+from registry.cli import GC_THRESHOLDS, app
 from registry.query import process
-from registry.query.sql import write
+from registry.query.sql import write_result
 from registry.store import files
 from registry.store.database import Database
 from registry.store.embargoes import find_left_out, note_hidden
@@ -51,7 +51,7 @@ class Examples:
 
 def pytest_configure(config):
     """Matrix products have one thread: several wait for each other while the suite's other processes compute."""
-    gc.set_threshold(10**7, *UNSEARCHED[1:])  # hypothesis keeps many objects: they would be looked through in vain
+    gc.set_threshold(10**7, *GC_THRESHOLDS[1:])  # hypothesis keeps many objects: they would be looked through in vain
     config.pluginmanager.register(Examples())  # here it would not be asked of files outside of this folder
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is loaded later, and in other processes
     threadpool_limits(1, "blas")
@@ -123,7 +123,7 @@ def answer_here(question, timeout, write_bytes):
     written = io.StringIO()
     try:
         with Database(question.path).querying(output=question.output) as connection:
-            told = write(connection, question, written)
+            told = write_result(connection, question, written)
             return [*find_left_out(connection).sentences, *note_hidden(connection), *told]
     finally:
         write_bytes(written.getvalue().encode())

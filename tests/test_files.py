@@ -63,7 +63,7 @@ def failing(path, what):
 
 @pytest.mark.parametrize("what", WHAT)
 def test_two_processes_of_one_number_do_not_meet(path, other_container, what):
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         overtaken(path, what)
     assert written(path) == "second"
     assert beside(path) == ["out"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import RegistryError, counted
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Column, Table

@@ -16,7 +16,7 @@ from registry.manifest import stored_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow, TestSetRow
-from registry.store.rows import selected
+from registry.store.rows import select_rows
 from registry.treebank import Sentence
 from registry.values import parse
 
@@ -250,11 +250,11 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
     """
     require_items(connection, task)
     if has_answers(connection, task):
-        return selected(connection, """
+        return select_rows(connection, """
             SELECT task, test_set, item, mean_differing, answers, runs FROM item_disagreement
             WHERE task = :task AND (:test_set IS NULL OR test_set = :test_set)
             ORDER BY mean_differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
-    return selected(connection, """
+    return select_rows(connection, """
         SELECT task, test_set, item, metric, sd, worst, best, mean, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
         ORDER BY sd DESC NULLS LAST, item_id LIMIT :limit""",
@@ -270,7 +270,7 @@ def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
     require_items(connection, task)
     metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
-    return selected(connection, f"""
+    return select_rows(connection, f"""
         SELECT task, test_set, item, metric, mean, sd, worst, best, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
         task=task.slug, metric=metric.alias, limit=limit)
@@ -286,7 +286,7 @@ def suspect(connection: Connection, task: TaskRow, limit: int) -> Rows:
     if not has_answers(connection, task):
         raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
                             f"`registry items {task.slug} hard` lists those that nobody comes near")
-    return selected(connection, """
+    return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
         WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
 

@@ -116,8 +116,8 @@ class Snapshot:
     def past(self, moment: Moment) -> Snapshot:
         """Return a copy that is marked as a state of the past."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
-            replace(task, past=moment.said, boards=[
-                replace(board, statements=(moment.said, *board.statements)) for board in task.boards])
+            replace(task, past=moment.heading, boards=[
+                replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
             for task in self.tasks))
 
 

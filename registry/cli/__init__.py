@@ -1,4 +1,4 @@
-"""The command line. Nothing heavy is imported at module level, so that `--help` is instant."""
+"""The command line. No module-level import is slow, so that `--help` is instant."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from registry.cli.app import app
 
 __all__ = ["app", "main"]
 
-# New objects between two searches for cyclic garbage, and searches until older objects are searched too. Python's own
-# 700 and 10 are for programs that make such garbage: imports and readers make many objects that all stay.
-UNSEARCHED = (200_000, 20, 100)
+# Thresholds of the garbage collector. Python's defaults (700, 10, 10) suit programs that make cyclic garbage; imports
+# and readers make many objects that all stay in use.
+GC_THRESHOLDS = (200_000, 20, 100)
 
 
 def main() -> None:
@@ -24,26 +24,26 @@ def main() -> None:
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\ud800" <= c <= "\udfff" for c in argument):
             sys.exit(f"error: the argument {argument!r} is not UTF-8; rename the file")
-    gc.set_threshold(*UNSEARCHED)
-    atexit.register(gc.freeze)  # or Python looks at all that is imported once more before it ends, for 0.13 seconds
-    _write_in_full()
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # nothing here takes it, but DuckDB imports it
+    gc.set_threshold(*GC_THRESHOLDS)
+    atexit.register(gc.freeze)  # otherwise Python's last collection visits all imported objects, in 0.13 seconds
+    _buffer_stdout()
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # unused, but DuckDB would import it
     if "_REGISTRY_COMPLETE" in os.environ:  # set by the scripts of `registry completion`
         get_completion_inspect_parameters()  # registers typer's completion, as `add_completion` would
     try:
         app()
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # that is a reader who went away, as `head` does
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` closed the pipe
             print(f"error: cannot write the results: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
-def _write_in_full() -> None:
-    """Buffer stdout where PYTHONUNBUFFERED asks for none.
+def _buffer_stdout() -> None:
+    """Buffer stdout even if PYTHONUNBUFFERED is set.
 
-    What the system does not take at once, as when a process is stopped in the middle, Python leaves out then.
+    Unbuffered Python drops the rest of a text that the system accepts only in part, for example after SIGSTOP.
     """
-    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # whoever calls `main` may have put another there
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # False if a caller of `main` replaced stdout
         sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
                           errors=sys.stdout.errors, closefd=False)

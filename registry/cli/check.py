@@ -1,29 +1,32 @@
-"""Commands for participants: check, and task-pack, which makes what they check with."""
+"""Commands for participants: check, and task-pack, which makes the files for `check`."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from registry.cli.console import Format, say, say_all, show
-from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
+from registry.cli.console import Format, print_tables, report, report_all
+from registry.cli.evaluate import load_task
 from registry.cli.options import (
+    Cluster,
     ManifestPath,
+    Memory,
     OutputFormat,
+    Quiet,
     ReaderOptions,
     Root,
-    database,
-    named_values,
+    Workers,
+    find_database,
+    make_execution,
+    parse_named_values,
 )
-from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from registry.evaluation.checking.check import Checked
     from registry.evaluation.ingest.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
@@ -34,146 +37,141 @@ KEYS = ("test_set", "file", "line", "item", "severity", "category", "message", "
 
 def check(
     file: Annotated[list[Path], typer.Argument(metavar="FILE...", readable=False, help=(
-        "The manifest that is to be checked with all its files; with --task, submissions."))],
+        "The manifest; with --task, the submissions."))],
     task: Annotated[Path | None, typer.Option("--task", metavar="MANIFEST", readable=False, help=(
-        "Check submissions against this task: its gold, or the item list of a task pack."))] = None,
-    test_set: Annotated[str | None, typer.Option("--test-set", help="The test set that FILE is for.")] = None,
+        "Check submissions against the gold or the item list of this manifest."))] = None,
+    test_set: Annotated[str | None, typer.Option("--test-set", help="The test set of FILE.")] = None,
     option: ReaderOptions = None,
     max_errors: Annotated[int, typer.Option("--max-errors", min=0, help=(
-        "List this many problems of every file; 0: all."))] = 50,
+        "How many problems of each file to list; 0: all."))] = 50,
     db: Annotated[Path | None, typer.Option("--db", "-d", metavar="PATH", readable=False, help=(
-        "Also say what would not go with what this registry holds, which stays as it is."))] = None,
+        "Also check the manifest against the data in this registry, without changing it."))] = None,
     root: Root = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, quiet: Quiet = False,
 ) -> None:
-    """Check submissions, or a manifest with all its files.
+    """Check submissions, or a manifest and all its files.
 
-    Everything that is wrong is listed with file, line, item and likely cause, on stderr, or with --format on stdout.
-    Of a manifest it is all that `registry run` would refuse; the tests alone are left out. Ends with 3 if anything
-    would be refused (4 if it is for what the registry of --db holds). It changes no database.
+    The command lists every problem with file, line, item and likely cause: on stderr, or with --format on stdout. For
+    a manifest, it finds everything that `registry run` would refuse, but runs no significance tests. It changes no
+    database. Exit status: 3 if anything would be refused, 4 if it conflicts with the registry of --db.
     """
     if task is None and (len(file) > 1 or test_set is not None or option):
         raise InputError("to check submissions, name the task's manifest: --task MANIFEST")
     if task is not None and db is not None:
-        raise InputError("--db goes with a manifest and all its submissions, not with --task")
-    limit, how = max_errors or None, execution(workers, cluster, memory, quiet=quiet)
+        raise InputError("--db checks a manifest with all its submissions; leave it out with --task")
+    execution = make_execution(workers, cluster, memory, quiet=quiet)
     if task is None:
-        checked = _checked_task(file[0], root, db, limit, how)
+        checked = _check_manifest(file[0], root, db, max_errors or None, execution)
     else:
-        checked = _checked_submissions(task, root, (file, test_set, option or []), limit)
-    _show_problems(checked, format_)
+        from registry.evaluation.checking.check import check as check_submissions
+
+        resolved, _ = load_task(task, root)
+        submissions = list(_declare_files(resolved, file, test_set, option))
+        checked = check_submissions(resolved, submissions, limit=max_errors or None)
+    _print_problems(checked, format_)
     if checked.exit_code:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
         from registry.boards.planned import describe_plan
 
-        say_all(describe_plan(checked.plan, in_full=how.progress is not None))
-    items = ", ".join(f"{name}: {counted(len(of_set), 'item')}" for name, of_set in checked.items.items())
-    say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
+        report_all(describe_plan(checked.plan, in_full=execution.progress is not None))
+    test_sets = ", ".join(f"{name}: {counted(len(items), 'item')}" for name, items in checked.items.items())
+    report(f"ok: {test_sets}; {counted(len(checked.files), 'submission')} checked")
 
 
-def task_pack(
-    manifest: ManifestPath,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write it.")],
-    root: Root = None,
-) -> None:
-    """Write what participants need to check their submissions.
-
-    It is a manifest with a list of the items to answer. Nothing in it depends on the answers but labels and types that
-    the manifest itself names, of which it warns.
-    """
-    from registry.evaluation.checking.task_pack import revealed, unchecked, write_pack
-    from registry.evaluation.checking.task_pack import task_pack as pack
-
-    task, _ = resolved(manifest, root)
-    new = write_pack(pack(task), output)
-    say_all(revealed(task), "warning")
-    say_all(unchecked(task), "note")
-    for path in new:
-        say(f"{path}: written")
-    say(f"next: `registry check FILE --task {output / 'task.toml'}`" if new else "nothing changed")
-
-
-def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, options: list[str]) -> Iterator[Declared]:
-    """What the files are: as a `[[submit]]` of the manifest declares them, else as the command line does."""
+def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
+                   options: list[str] | None) -> Iterator[Declared]:
+    """Yield submissions: declared by a `[[submit]]` of the manifest that names the file, else by the command line."""
     from registry.evaluation.ingest.declared import declare, expanded
     from registry.manifest import submit_entry
     from registry.readers import Document
 
-    known = {} if test_set or options else {path.resolve(): (entry, captured, key)
-                                            for key, entry, path, captured in expanded(task)}
+    declared = {} if test_set or options else {path.resolve(): (entry, captured, key)
+                                               for key, entry, path, captured in expanded(task)}
     for file in files:
         document = Document.load(file)
-        given = submit_entry(file=str(file), system="submission", test_set=test_set,
-                             options=named_values(options, "--option"))
-        entry, captured, key = known.get(file.resolve(), (given, dict[str, str](), ""))
+        default = submit_entry(file=str(file), system="submission", test_set=test_set,
+                               options=parse_named_values(options, "--option"))
+        entry, captured, key = declared.get(file.resolve(), (default, dict[str, str](), ""))
         yield declare(task, entry, [document], captured, key)
 
 
-def _checked_submissions(manifest: Path, root: Path | None, given: tuple[list[Path], str | None, list[str]],
-                         limit: int | None) -> Checked:
-    """Check files against a task."""
-    from registry.evaluation.checking.check import check
-
-    task, _ = resolved(manifest, root)
-    return check(task, list(_submissions(task, *given)), limit=limit)
-
-
-def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
-    """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
+def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: int | None,
+                    execution: Execution) -> Checked:
+    """Check a manifest and all its files; errors of the manifest itself are problems, too."""
     from registry.evaluation.checking.check import Checked, check_task
+    from registry.evaluation.ingest.similar_names import warnings_about
 
     try:
-        task, content = resolved(manifest, root)
+        task, content = load_task(manifest, root)
     except ManifestError as error:
         if manifest.suffix != ".toml":
-            raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
+            raise InputError("is not a manifest; to check a submission, name the task's manifest: --task MANIFEST",
                              path=manifest) from None
         checked = Checked()
         checked.refuse(error)
         return checked
-    from registry.evaluation.ingest.similar_names import warnings_about
-
-    against = None if db is None else database(db)
-    checked = check_task(task, content, how, against, limit=limit)
+    checked = check_task(task, content, execution, None if db is None else find_database(db), limit=limit)
     checked.warnings += warnings_about(checked.similar)
     return checked
 
 
-def _show_problems(checked: Checked, format_: Format | None) -> None:
-    """Tell what may be wrong and what is: in words, or in a format that is asked for."""
-    say_all(checked.warnings, "warning")
+def _print_problems(checked: Checked, format_: Format | None) -> None:
+    """Print warnings and problems: as lines on stderr, or as a table if a format is requested."""
+    report_all(checked.warnings, "warning")
     if format_ is None:
-        _say_problems(checked)
+        _report_problems(checked)
     else:
         from registry.rendering.table import Table
 
-        show([Table([_row(problem) for problem in checked.problems], keys=KEYS)], format_)
+        print_tables([Table([_make_row(problem) for problem in checked.problems], keys=KEYS)], format_)
     if checked.unlisted:
-        unlisted = checked.unlisted.total()
-        say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
+        report(f"not listed: {counted(checked.unlisted.total(), 'more problem')}; --max-errors 0 lists all")
 
 
-def _say_problems(checked: Checked) -> None:
-    """Tell likely causes first, each once, then how many problems a file has of each category, then examples."""
+def _report_problems(checked: Checked) -> None:
+    """Print each likely cause once, then the number of problems per file and category, then the problems."""
     causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():
-        more = " and more" if any(of == path for of, _ in checked.unlisted) else ""
-        say(f"likely cause of {counted(n, 'problem')}{more}: {path}: {cause}")
-    counts = dict.fromkeys(problem.error.path for problem in checked.problems if problem.fatal)
-    for path in filter(None, counts):
-        of_each = Counter[str](problem.error.category for problem in checked.problems
-                          if problem.fatal and problem.error.path == path)
-        of_each.update({category: n for (of, category), n in checked.unlisted.items() if of == path})
-        if of_each.total() > 1:
-            parts = ", ".join(f"{n} {category}" for category, n in of_each.most_common())
-            say(f"{path}: {counted(of_each.total(), 'error')}: {parts}")
+        more = " and more" if any(file == path for file, _ in checked.unlisted) else ""
+        report(f"likely cause of {counted(n, 'problem')}{more}: {path}: {cause}")
+    for path in dict.fromkeys(problem.error.path for problem in checked.problems if problem.fatal):
+        if not path:
+            continue
+        categories = Counter[str](problem.error.category for problem in checked.problems
+                                  if problem.fatal and problem.error.path == path)
+        categories.update({category: n for (file, category), n in checked.unlisted.items() if file == path})
+        if categories.total() > 1:
+            parts = ", ".join(f"{n} {category}" for category, n in categories.most_common())
+            report(f"{path}: {counted(categories.total(), 'error')}: {parts}")
     for problem in checked.problems:
-        say(f"{'error' if problem.fatal else 'warning'}: {problem.error}")
+        report(f"{'error' if problem.fatal else 'warning'}: {problem.error}")
 
 
-def _row(problem: Any) -> dict[str, Any]:
+def _make_row(problem: Any) -> dict[str, Any]:
     error = problem.error
     return {"test_set": problem.test_set or None, "file": error.path, "line": error.line, "item": error.item,
             "severity": "error" if problem.fatal else "warning", "category": error.category, "message": error.message,
             "cause": problem.cause or None}
+
+
+def task_pack(
+    manifest: ManifestPath,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write.")],
+    root: Root = None,
+) -> None:
+    """Write a folder with which participants check their files.
+
+    It contains a manifest and the list of items to answer. It reveals nothing about the gold except labels and types
+    that the manifest names; the command warns about these.
+    """
+    from registry.evaluation.checking.task_pack import revealed, unchecked, write_pack
+    from registry.evaluation.checking.task_pack import task_pack as make_pack
+
+    task, _ = load_task(manifest, root)
+    new_files = write_pack(make_pack(task), output)
+    report_all(revealed(task), "warning")
+    report_all(unchecked(task), "note")
+    for path in new_files:
+        report(f"{path}: written")
+    report(f"next: `registry check FILE --task {output / 'task.toml'}`" if new_files else "nothing changed")

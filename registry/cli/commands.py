@@ -1,15 +1,16 @@
-"""Commands and groups of this program: the only module that extends typer's classes.
+"""Typer commands and groups of this program: the only module that extends typer's classes.
 
-A command is imported when it is used; until then it is a name and a summary. `--help` lists commands and options below
-headings, in plain text, because typer needs rich for its panels, whose import takes as long as the whole `--help`.
-Some options of the program may follow the command too. Usage errors end with a remedy.
+A `LazyCommand` has a name and a summary, and is imported on use. `--help` lists commands and options below headings in
+plain text; typer's own panels require rich, whose import takes as long as the whole `--help`. Some options of the
+program may also follow the command. Usage errors end with a remedy.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from importlib import import_module
@@ -18,27 +19,36 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from registry.cli.console import report_duration, report_error
-from registry.cli.guide.mistakes import add_remedy, suggest_command
+from registry.cli.console import end_verbose_log, report_error
+from registry.cli.hints import add_remedy, suggest_command
 from registry.errors import RegistryError, one_line
 
-# Headings of options that commands share, in the order in which they follow a command's own.
+# Headings of shared options, in the order in which they follow a command's own options.
 WHICH, TEST, WORK, STORE = "Which results", "The test", "The work", "The registry"
-STUDY = "study.command:make_study_command"  # makes the command of a study from its name
-_ANYWHERE = ("is_verbose", "color")  # options of the program that may follow the command too
-_SHORT = 8  # options up to which they are one list
+STUDY = "study:make_study_command"  # makes the command of a study from its name
+_PROGRAM_OPTIONS = ("is_verbose", "color")  # these may also follow the command
+_MAX_PLAIN_OPTIONS = 8  # a command with more options has headings
 _MARGINS = 4  # blanks left and right of a command's name
 
+Parameter = tuple[str, Any, Any]  # name, annotation and default value
 T = TypeVar("T")
 
-
-# What is open until the command ends.
-_OPEN: ContextVar[ExitStack] = ContextVar("open")
+# Contexts that end with the command.
+_open_contexts: ContextVar[ExitStack] = ContextVar("_open_contexts")
 
 
 def keep_open(manager: AbstractContextManager[T]) -> T:
-    """Enter a context that is left when the command ends."""
-    return _OPEN.get().enter_context(manager)
+    """Enter a context that ends with the command."""
+    return _open_contexts.get().enter_context(manager)
+
+
+def add_parameters(function: Callable[..., None], parameters: Iterable[Parameter]) -> None:
+    """Replace `**values` in a function's signature by keyword parameters, which typer turns into options."""
+    signature = inspect.signature(function, eval_str=True)
+    written = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    added = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+             for name, annotation, default in parameters]
+    function.__signature__ = signature.replace(parameters=[*written, *added])  # type: ignore[attr-defined]
 
 
 def make_command(function: Callable[..., None], name: str, description: str | None = None) -> TyperCommand:
@@ -54,11 +64,11 @@ class RegistryCommand(TyperCommand):
     """A command whose options have headings; some options of the program may follow it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's parameters, and options of the program whose flags it does not use itself."""
+        """Return the command's parameters, and options of the program with other flags."""
         own = super().get_params(ctx)
         flags = {flag for parameter in own for flag in parameter.opts}
         return [*own, *(_copy_for_command(option) for option in ctx.find_root().command.params
-                        if option.name in _ANYWHERE and not flags & set(option.opts))]
+                        if option.name in _PROGRAM_OPTIONS and not flags & set(option.opts))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options."""
@@ -66,17 +76,17 @@ class RegistryCommand(TyperCommand):
 
 
 def _copy_for_command(option: Any) -> Any:
-    """Copy an option of the program that acts by its callback, and does nothing if it is absent."""
+    """Copy an option of the program that acts by its callback; its absence does nothing."""
     option = copy.copy(option)
     option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
     return option
 
 
 class LazyCommand(TyperCommand):
-    """A command that is imported when it is used.
+    """A command that is imported on use.
 
     Attributes:
-        target: Its function or group, as `module:name` below `registry.cli`, or `STUDY`.
+        target: Its function or group, as `module:name` in `registry.cli`, or `STUDY`.
     """
 
     def __init__(self, target: str, summary: str, heading: str | None = None) -> None:
@@ -92,26 +102,25 @@ class LazyCommand(TyperCommand):
         return target(name) if self.target == STUDY else make_command(target, name)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse arguments by the command itself."""
+        """Import the command and let it parse the arguments."""
         return self.load(str(info_name)).make_context(info_name, args, parent, **extra)
 
 
 class RegistryGroup(TyperGroup):
-    """A group of commands, listed below headings in their order; an unknown command gets a suggestion."""
+    """A group of commands below headings, in their order; an unknown command gets a suggestion."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, then the options."""
-        groups = group_commands(self)
         longest = max(map(len, self.commands))
         width = formatter.width - _MARGINS - longest
-        for heading, commands in groups.items():
+        for heading, commands in group_commands(self).items():
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:{longest}}", command.get_short_help_str(width))
                                     for name, command in commands.items()])
         write_parameters(self, ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command; fail with the nearest names of all groups if there is none."""
+        """Find a command; an error suggests the nearest names of all groups."""
         if args[0][:1].isalnum() and args[0] not in self.commands and not ctx.resilient_parsing:
             ctx.fail(f"No such command {one_line(args[0])!r}; {suggest_command(args[0], ctx)}")
         return super().resolve_command(ctx, args)
@@ -131,20 +140,20 @@ class Program(RegistryGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
         try:
-            with ExitStack() as _open:
-                _OPEN.set(_open)
+            with ExitStack() as stack:
+                _open_contexts.set(stack)
                 return super().invoke(ctx)
         except RegistryError as error:
             report_error(error)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            typer.echo("interrupted: what is stored stays; run the command again for the rest", err=True)
+            typer.echo("interrupted: completed steps are stored; run the command again for the rest", err=True)
             raise typer.Exit(130) from None
         except Exception as error:
             add_remedy(error)
             raise
         finally:
-            report_duration()
+            end_verbose_log()
 
 
 def write_parameters(command: Any, context: Any, formatter: Any) -> None:
@@ -155,14 +164,14 @@ def write_parameters(command: Any, context: Any, formatter: Any) -> None:
 
 
 def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield headings, each with its parameters and their descriptions; a short command has no headings of options."""
+    """Yield headings, each with its parameters and their descriptions; few options have one heading."""
     groups: dict[str, list[tuple[str, str]]] = {
         heading: [] for heading in ("Arguments", "Options", WHICH, TEST, WORK, STORE)}
-    shown = [(parameter, record) for parameter in command.get_params(context)
-             if (record := parameter.get_help_record(context)) is not None]
-    is_short = sum(parameter.param_type_name == "option" for parameter, _ in shown) <= _SHORT
-    for parameter, record in shown:
-        panel = None if is_short else getattr(parameter, "rich_help_panel", None)
+    visible = [(parameter, record) for parameter in command.get_params(context)
+               if (record := parameter.get_help_record(context)) is not None]
+    has_headings = sum(parameter.param_type_name == "option" for parameter, _ in visible) > _MAX_PLAIN_OPTIONS
+    for parameter, record in visible:
+        panel = getattr(parameter, "rich_help_panel", None) if has_headings else None
         groups["Arguments" if parameter.param_type_name == "argument" else panel or "Options"].append(record)
     return ((heading, records) for heading, records in groups.items() if records)
 

@@ -1,20 +1,22 @@
-"""What commands print: results on stdout, everything else on stderr; errors are one line and an exit status."""
+"""Output of commands: results on stdout, everything else on stderr, and the log of `--verbose`."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import time
+import traceback
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from registry.cli import verbose
-from registry.cli.guide.mistakes import where_to_look
-from registry.errors import RegistryError, one_line
+from registry.cli.hints import suggest_remedy
+from registry.errors import RegistryError, counted, one_line
+from registry.version import __version__
 
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Leaderboard
@@ -23,94 +25,167 @@ if TYPE_CHECKING:
 Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 Color = Literal["auto", "always", "never"]
 
-# Whether tables have colours; the option stands before the command.
-coloring: ContextVar[Color] = ContextVar("coloring", default="auto")
+_PACKAGES = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "numpy", "scipy", "numba")
 
 
-def report_error(error: RegistryError) -> None:
-    """Write an error, and those that came with it, each as one line with its remedy."""
-    for one in (error, *error.others):
-        look = where_to_look(one)
-        say(f"{'error' if one.exit_code else 'note'}: {one}{look and f'; {look}'}")
-        say_all(one.excerpt.splitlines())
-    if verbose.account.get() is not None:
-        say_all(verbose.origin(error))
+@dataclass
+class VerboseLog:
+    """Times and decisions of a command with `--verbose`.
+
+    Attributes:
+        start: Clock time at the start of the command.
+        decisions: Decisions that are already printed.
+        stages: Number of runs and total seconds of each stage.
+    """
+
+    start: float = field(default_factory=time.perf_counter)
+    decisions: set[str] = field(default_factory=set)
+    stages: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    @property
+    def stamp(self) -> str:
+        """The elapsed seconds, as the beginning of a line."""
+        return f"[{time.perf_counter() - self.start:7.2f} s] "
+
+    def add_stage(self, stage: str, seconds: float) -> None:
+        """Add a completed run of a stage."""
+        n_runs, total = self.stages.get(stage, (0, 0.0))
+        self.stages[stage] = n_runs + 1, total + seconds
 
 
-def report_duration() -> None:
-    """Write how long each stage of the command took, if `--verbose` is given."""
-    if (account := verbose.account.get()) is not None:
-        say_all(account.summary(), "verbose")
-        verbose.account.set(None)
+color_mode: ContextVar[Color] = ContextVar("color_mode", default="auto")
+# The log of the current command; None without `--verbose`.
+verbose_log: ContextVar[VerboseLog | None] = ContextVar("verbose_log", default=None)
 
 
-def say(message: str) -> None:
-    """Tell how things go, on stderr."""
-    account = verbose.account.get()
-    typer.echo(("" if account is None else account.stamp) + one_line(message), err=True)
+def start_verbose_log() -> None:
+    """Start the log of `--verbose`, and print the versions for bug reports."""
+    import platform
+
+    from registry.plugins import installed_version
+
+    if verbose_log.get() is not None:
+        return
+    verbose_log.set(VerboseLog())
+    packages = [(name, installed_version(name)) for name in _PACKAGES]
+    explain(", ".join([f"evalregistry {__version__}", f"Python {platform.python_version()}", platform.platform(),
+                       *(f"{name} {version}" if version else f"no {name}" for name, version in packages)]))
 
 
-def say_all(messages: Iterable[str], kind: str = "") -> None:
-    """Tell several things, each after the word for its kind, such as `warning`."""
-    for message in messages:
-        say(f"{kind}: {message}" if kind else message)
+def end_verbose_log() -> None:
+    """Print the duration of each stage and the resources of the process, and end the log of `--verbose`."""
+    from registry.platforms import peak_memory
+
+    if (log := verbose_log.get()) is None:
+        return
+    for stage, (n_runs, seconds) in log.stages.items():
+        report(f"verbose: stage: {stage}: {seconds:.2f} s" + (f" in {counted(n_runs, 'part')}" if n_runs > 1 else ""))
+    peak = peak_memory()
+    report(f"verbose: took {time.perf_counter() - log.start:.2f} s, {time.process_time():.2f} s of processor time in "
+           "this process" + (f", {peak / 2**20:.0f} MB at most" if peak is not None else ""))
+    verbose_log.set(None)
 
 
 def explain(decision: str) -> None:
-    """Tell what was decided and why, once, where that is to be told."""
-    if (account := verbose.account.get()) is not None and decision not in account.decided:
-        account.decided.add(decision)
-        say(f"verbose: {decision}")
+    """Print a decision and its reason, once, if `--verbose` is given."""
+    if (log := verbose_log.get()) is not None and decision not in log.decisions:
+        log.decisions.add(decision)
+        report(f"verbose: {decision}")
 
 
-def show(tables: Sequence[Table], format_: Format | None) -> None:
-    """Write results to stdout."""
+def report(message: str) -> None:
+    """Print one line on stderr."""
+    log = verbose_log.get()
+    typer.echo(("" if log is None else log.stamp) + one_line(message), err=True)
+
+
+def report_all(messages: Iterable[str], kind: str = "") -> None:
+    """Print messages on stderr, each after its kind, such as `warning`."""
+    for message in messages:
+        report(f"{kind}: {message}" if kind else message)
+
+
+def report_error(error: RegistryError) -> None:
+    """Print an error and its further errors on stderr, each in one line with its remedy."""
+    for problem in (error, *error.others):
+        remedy = suggest_remedy(problem)
+        report(f"{'error' if problem.exit_code else 'note'}: {problem}{remedy and f'; {remedy}'}")
+        report_all(problem.excerpt.splitlines())
+    if verbose_log.get() is not None:
+        # Only the lines of code: the messages of causes may contain private data.
+        report_all("".join(traceback.format_tb(error.__traceback__)).splitlines())
+
+
+def report_end(*, changed: bool, dry_run: bool, next_step: str = "") -> None:
+    """Print whether the command wrote anything, and the next step."""
+    if not changed:
+        report_unchanged("nothing changed")
+    elif dry_run:
+        report("dry run: nothing was written")
+    elif next_step:
+        report(f"next: {next_step}")
+
+
+def report_unchanged(message: str) -> None:
+    """Print that everything is already stored; warn developers, because changed code keeps stored numbers."""
+    from registry.provenance import code
+
+    report(message)
+    if code().dirty:
+        report("note: the code differs from its git revision; `registry score --stale` recomputes scores of changed "
+               "metrics; all other results stay as stored: use another --db to recompute them")
+
+
+def print_tables(tables: Sequence[Table], format_: Format | None) -> None:
+    """Print tables on stdout."""
     from registry.rendering.render import render
 
-    width, color = terminal()
-    write(render(tables, chosen_format(format_), width=width, color=color))
+    width, color = inspect_terminal()
+    write(render(tables, choose_format(format_), width=width, color=color))
 
 
-def show_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
-    """Write leaderboards to stdout."""
+def print_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
+    """Print leaderboards on stdout; the first board of each task has the task's description as a caption."""
     from registry.reports.boards import board_table
     from registry.reports.papers import latex_board
 
-    if chosen_format(format_) == "latex":
+    if choose_format(format_) == "latex":
         write("\n".join(latex_board(board) for board in boards))
-    else:
-        first = {board.task: n for n, board in reversed(list(enumerate(boards)))}  # what is said of a task once
-        show([replace(table, captions=[*table.captions, *([board.about] if first[board.task] == n else [])])
-              for n, board in enumerate(boards) for table in [board_table(board)]], format_)
+        return
+    tables = []
+    described_tasks = set()
+    for board in boards:
+        table = board_table(board)
+        if board.task not in described_tasks:
+            described_tasks.add(board.task)
+            table = replace(table, captions=[*table.captions, board.about])
+        tables.append(table)
+    print_tables(tables, format_)
 
 
-def chosen_format(format_: str | None) -> str:
-    """How results are written: as it was said, else as suits what stdout is."""
+def choose_format(format_: str | None) -> str:
+    """Return the requested format, by default `table` on a terminal and `tsv` otherwise."""
     if format_ is not None:
-        explain(f"format {format_}: as --format or REGISTRY_FORMAT says")
+        explain(f"format {format_}: from --format or REGISTRY_FORMAT")
         return format_
-    chosen, why = ("tsv", "stdout is no terminal") if terminal()[0] is None else ("table", "stdout is a terminal")
-    explain(f"format {chosen}: {why}")
-    return chosen
+    if inspect_terminal()[0] is None:
+        explain("format tsv: stdout is no terminal")
+        return "tsv"
+    explain("format table: stdout is a terminal")
+    return "table"
 
 
 def write(text: str) -> None:
     """Write a result to stdout."""
-    typer.echo(text, nl=False, color=True if coloring.get() == "always" else None)
+    typer.echo(text, nl=False, color=True if color_mode.get() == "always" else None)
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
-def terminal() -> tuple[int | None, bool]:
-    """The width of the terminal that stdout is, None if it is none, and whether tables have colours."""
+def inspect_terminal() -> tuple[int | None, bool]:
+    """Return the width of the terminal (None if stdout is not a terminal), and whether tables have colours."""
+    mode = color_mode.get()
     if sys.stdout is None or not sys.stdout.isatty():
-        return None, coloring.get() == "always"
-    return shutil.get_terminal_size().columns, _is_colored()
-
-
-def _is_colored() -> bool:
-    """Whether a terminal gets colours: as --color says, else as the environment does, else yes."""
-    if (said := coloring.get()) != "auto":
-        return said == "always"
-    environment = os.environ
-    return not environment.get("NO_COLOR") and environment.get("CLICOLOR") != "0" and environment.get("TERM") != "dumb"
+        return None, mode == "always"
+    no_color = os.environ.get("NO_COLOR") or os.environ.get("CLICOLOR") == "0" or os.environ.get("TERM") == "dumb"
+    return shutil.get_terminal_size().columns, mode == "always" or (mode == "auto" and not no_color)

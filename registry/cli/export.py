@@ -1,4 +1,4 @@
-"""The command that writes tasks, leaderboards and scores in the forms that others read."""
+"""The command that writes tasks, leaderboards and scores in the formats of other platforms."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from registry.cli.console import say, say_all, write
-from registry.cli.guide import names
-from registry.cli.options import ChosenMetric, Db, Facet, Private, Task, TestSet, Track, database, public_database
+from registry.cli import completion
+from registry.cli.console import report, report_all, write
+from registry.cli.options import (
+    ChosenMetric,
+    Db,
+    Facet,
+    Private,
+    Task,
+    TestSet,
+    Track,
+    find_database,
+    find_public_database,
+)
 from registry.errors import InputError, UnknownNameError, counted
 
 if TYPE_CHECKING:
     from registry.store.database import Database
 
-PYTHONS = ("3.11", "3.12", "3.13")  # that this package runs under
+PYTHON_VERSIONS = ("3.11", "3.12", "3.13")  # supported by this package
 _BOARD = ("metric", "test_set", "track", "facet")
-_NEEDED = {
-    "submission": "is of one submission; name it by --submission TEAM/SYSTEM",
-    "output": "writes files; name by --output what is to be new",
-    "wheels": "carries the wheels that its scoring program imports; name their folder by --wheels DIR",
+_REQUIREMENTS = {
+    "submission": "describes one submission; name it with --submission TEAM/SYSTEM",
+    "output": "writes files; name a new file or folder with --output",
+    "wheels": "contains the wheels that its scoring program imports; name their folder with --wheels DIR",
 }
 
 
-class Asked(NamedTuple):
-    """What is to be written: a task, in a form, with the options that were given."""
+class Request(NamedTuple):
+    """A task to export in a format, with the options of the command line."""
 
     database: Database
     task: str
@@ -35,156 +45,162 @@ class Asked(NamedTuple):
     options: Mapping[str, Any]
 
 
-class Form(NamedTuple):
-    """How a form is written, and by which options; what `write` gives goes to stdout."""
+class ExportFormat(NamedTuple):
+    """A format of `registry export`.
 
-    write: Callable[[Asked], str | None]
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
+    Attributes:
+        write: Writes files and returns None, or returns a text for stdout.
+        required: Names of required options.
+        optional: Names of other options.
+    """
+
+    write: Callable[[Request], str | None]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 def export(
     task: Task,
-    form: Annotated[str, typer.Argument(metavar="FORM", autocompletion=lambda: list(FORMS), help=(
-        "codabench (scores.json), codalab (scores.txt) or evalai (its result) for one submission; wmt (LaTeX) for a "
-        "leaderboard, badge (SVG) for where a submission stands on one; bibtex, citation (CITATION.cff), "
-        "croissant-tasks (JSON-LD) or every-eval-ever (records with samples) for the task; huggingface (.eval_results "
-        "of models' repositories) for a metric; codabench-bundle (a zip file) for a competition that runs the "
-        "task."))],
+    form: Annotated[str, typer.Argument(metavar="FORM", autocompletion=lambda: list(FORMATS), help=(
+        "For a submission: codabench (scores.json), codalab (scores.txt), evalai (its result). For a leaderboard: wmt "
+        "(LaTeX), badge (SVG with the rank of a submission). For a task: bibtex, citation (CITATION.cff), "
+        "croissant-tasks (JSON-LD), every-eval-ever (records and samples), codabench-bundle (a competition as a zip "
+        "file). For a metric: huggingface (.eval_results of models' repositories)."))],
     submission: Annotated[str | None, typer.Option("--submission", metavar="TEAM/SYSTEM", help=(
-        "Whose scores, for codabench, codalab and evalai, and whose place, for a badge."),
-        autocompletion=names.team_systems)] = None,
+        "The submission, for codabench, codalab, evalai and badge."), autocompletion=completion.team_systems)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="PATH", readable=False, help=(
-        "The new folder of every-eval-ever or huggingface, the new file of codabench-bundle."))] = None,
+        "The new folder of every-eval-ever or huggingface, or the new file of codabench-bundle."))] = None,
     dataset: Annotated[str | None, typer.Option("--dataset", metavar="ORGANISATION/NAME", help=(
-        "For huggingface: the benchmark's data set on the Hub; else the one that is the task's url."))] = None,
+        "For huggingface: the benchmark's data set on the Hub. Default: the data set in the task's url."))] = None,
     wheels: Annotated[Path | None, typer.Option("--wheels", metavar="DIR", help=(
-        "Wheels of what a bundle's scoring program imports; where one is missing, a `pip download` that fetches all "
-        "is told."))] = None,
+        "For codabench-bundle: the folder with wheels for the scoring program; if some are missing, the command prints "
+        "the `pip download` that fetches them."))] = None,
     python: Annotated[str | None, typer.Option("--python", metavar="X.Y", help=(
-        "The version of Python that a bundle's image has and its wheels are for; else 3.12."))] = None,
+        "For codabench-bundle: the Python version of its image and wheels. Default: 3.12."))] = None,
     start: Annotated[datetime | None, typer.Option("--start", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help=(
-        "When a bundle's first phase begins, in UTC; else on the day when the task came into the registry."))] = None,
+        "For codabench-bundle: the start of the first phase, in UTC. Default: the day on which the task was "
+        "stored."))] = None,
     terms: Annotated[Path | None, typer.Option("--terms", metavar="FILE", help=(
-        "A bundle's terms of participation in Markdown; else what follows from the manifest."))] = None,
+        "For codabench-bundle: the terms of participation in Markdown. Default: terms from the manifest."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, db: Db = None,
     private: Private = False,
 ) -> None:
-    """Write a task, a leaderboard or scores as others read them."""
-    if (how := FORMS.get(form)) is None:
-        raise UnknownNameError("form", form, FORMS)
-    given = {"submission": submission, "output": output, "dataset": dataset, "wheels": wheels, "python": python,
-             "start": start, "terms": terms, "metric": metric, "test_set": test_set, "track": track, "facet": facet}
-    options = {name: value for name, value in given.items() if value is not None}
-    for name in how.needs:
+    """Write results in the format of another platform."""
+    if (format_ := FORMATS.get(form)) is None:
+        raise UnknownNameError("form", form, FORMATS)
+    values = {"submission": submission, "output": output, "dataset": dataset, "wheels": wheels, "python": python,
+              "start": start, "terms": terms, "metric": metric, "test_set": test_set, "track": track, "facet": facet}
+    options = {name: value for name, value in values.items() if value is not None}
+    for name in format_.required:
         if name not in options:
-            raise InputError(f"{form} {_NEEDED[name]}")
-    if other := [_option(name) for name in options if name not in (*how.needs, *how.takes)]:
-        takes = ", ".join(map(_option, (*how.needs, *how.takes))) or "no option"
-        raise InputError(f"{form} takes {takes}; leave {', '.join(other)} out")
-    # Gold goes into a bundle's reference_data alone, which participants do not get.
-    target = database(db) if form == "codabench-bundle" else public_database(db, private=private)
-    if (text := how.write(Asked(target, task, form, options))) is not None:
+            raise InputError(f"{form} {_REQUIREMENTS[name]}")
+    accepted = (*format_.required, *format_.optional)
+    if others := [_format_flag(name) for name in options if name not in accepted]:
+        flags = ", ".join(map(_format_flag, accepted)) or "no option"
+        raise InputError(f"{form} accepts {flags}; leave out {', '.join(others)}")
+    # A bundle contains private gold, but only in reference_data, which participants cannot download.
+    database = find_database(db) if form == "codabench-bundle" else find_public_database(db, private=private)
+    if (text := format_.write(Request(database, task, form, options))) is not None:
         write(text)
 
 
-def _option(name: str) -> str:
+def _format_flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _scores(asked: Asked) -> str:
+def _format_scores(request: Request) -> str:
     from registry.boards.submissions import load_submission_scores
     from registry.reports.exports import codabench, codalab, evalai
 
-    written = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[asked.form]
-    with asked.database.reading() as connection:
-        return written(load_submission_scores(connection, asked.task, asked.options["submission"]))
+    formatter = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[request.form]
+    with request.database.reading() as connection:
+        return formatter(load_submission_scores(connection, request.task, request.options["submission"]))
 
 
-def _of_board(asked: Asked) -> str:
+def _format_board(request: Request) -> str:
     from registry.boards.choose import load_metric_leaderboards, select_leaderboard, select_standing
     from registry.reports.exports import badge, wmt
     from registry.store import catalog
 
-    metric, *chosen = map(asked.options.get, _BOARD)
-    with asked.database.reading() as connection:
-        (row,) = catalog.tasks(connection, asked.task)
-        board = select_leaderboard(load_metric_leaderboards(connection, row, metric), *chosen)
-    if asked.form == "wmt":
+    metric, *selection = map(request.options.get, _BOARD)
+    with request.database.reading() as connection:
+        (row,) = catalog.tasks(connection, request.task)
+        board = select_leaderboard(load_metric_leaderboards(connection, row, metric), *selection)
+    if request.form == "wmt":
         return wmt(board)
-    return badge(board, select_standing(board, asked.options["submission"]), row.title or row.slug)
+    return badge(board, select_standing(board, request.options["submission"]), row.title or row.slug)
 
 
-def _citation(asked: Asked) -> str:
+def _format_citation(request: Request) -> str:
     from registry.manifest import stored_manifest
     from registry.reports.papers import bibtex, citation_file
     from registry.store import catalog
     from registry.store.catalog import TaskRow
 
-    with asked.database.reading() as connection:  # a task may be cited while its scores are hidden
-        row = catalog.find(connection, TaskRow, slug=asked.task) or catalog.tasks(connection, asked.task)[0]
+    with request.database.reading() as connection:  # `find`: a citation is public even if the scores are hidden
+        row = catalog.find(connection, TaskRow, slug=request.task) or catalog.tasks(connection, request.task)[0]
     task = stored_manifest(row.manifest).task
-    return (bibtex if asked.form == "bibtex" else citation_file)(task, task.date)
+    return (bibtex if request.form == "bibtex" else citation_file)(task, task.date)
 
 
-def _croissant_tasks(asked: Asked) -> str:
+def _format_croissant(request: Request) -> str:
     from registry.boards.load import PAGE_PAIRS, load_leaderboards
     from registry.manifest import stored_manifest
     from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
-    with asked.database.reading() as connection:
-        (row,) = catalog.tasks(connection, asked.task)
+    with request.database.reading() as connection:
+        (row,) = catalog.tasks(connection, request.task)
         return croissant_tasks(stored_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
-def _records(asked: Asked) -> None:
+def _write_records(request: Request) -> None:
     from registry.releases.eval_records import write_records
 
-    written = write_records(asked.database, asked.task, asked.options["output"])
-    say(f"{asked.options['output']}: written, {counted(written.records, 'record')} with "
-        f"{counted(written.samples, 'sample')}")
+    output = request.options["output"]
+    written = write_records(request.database, request.task, output)
+    report(f"{output}: written, {counted(written.records, 'record')} with {counted(written.samples, 'sample')}")
 
 
-def _results(asked: Asked) -> None:
+def _write_results(request: Request) -> None:
     from registry.releases.eval_records import write_results
 
-    output = asked.options["output"]
-    dataset, metric = map(asked.options.get, ("dataset", "metric"))
-    files = write_results(asked.database, asked.task, output, dataset=dataset, metric=metric)
-    say(f"{output}: written, {counted(files, 'file')}")
+    output = request.options["output"]
+    dataset, metric = map(request.options.get, ("dataset", "metric"))
+    n_files = write_results(request.database, request.task, output, dataset=dataset, metric=metric)
+    report(f"{output}: written, {counted(n_files, 'file')}")
 
 
-def _bundle(asked: Asked) -> None:
-    """Write a competition, and tell what the organisers have to know."""
+def _write_bundle(request: Request) -> None:
+    """Write a competition, and print notes for its organisers."""
     from registry.competitions.bundle import Wanted, write_bundle
     from registry.readers import Document
     from registry.store import catalog
 
-    output = asked.options["output"]
-    start, terms = map(asked.options.get, ("start", "terms"))
-    python = asked.options.get("python", "3.12")
-    if python not in PYTHONS:
-        raise InputError(f"--python {python!r} is none of {', '.join(PYTHONS)}, under which this program runs")
-    text = None if terms is None else Document.load(terms).text()
-    wanted = Wanted(asked.options["wheels"], python, start and start.replace(tzinfo=UTC), text)
-    with asked.database.reading() as connection:
-        (row,) = catalog.tasks(connection, asked.task)
-        say_all(write_bundle(connection, row, wanted, output))
-    say(f"{output}: written, with the gold in reference_data/; keep it to yourself")
-    say("next: upload it at https://www.codabench.org/competitions/upload/")
+    output = request.options["output"]
+    start, terms = map(request.options.get, ("start", "terms"))
+    python = request.options.get("python", "3.12")
+    if python not in PYTHON_VERSIONS:
+        raise InputError(f"--python {python!r} is not supported; give one of {', '.join(PYTHON_VERSIONS)}")
+    terms_text = None if terms is None else Document.load(terms).text()
+    settings = Wanted(request.options["wheels"], python, start and start.replace(tzinfo=UTC), terms_text)
+    with request.database.reading() as connection:
+        (row,) = catalog.tasks(connection, request.task)
+        report_all(write_bundle(connection, row, settings, output))
+    report(f"{output}: written; keep it private, because reference_data/ contains the gold")
+    report("next: upload it at https://www.codabench.org/competitions/upload/")
 
 
-FORMS = {
-    "codabench": Form(_scores, ("submission",)),
-    "codalab": Form(_scores, ("submission",)),
-    "evalai": Form(_scores, ("submission",)),
-    "wmt": Form(_of_board, takes=_BOARD),
-    "badge": Form(_of_board, ("submission",), _BOARD),
-    "bibtex": Form(_citation),
-    "citation": Form(_citation),
-    "croissant-tasks": Form(_croissant_tasks),
-    "every-eval-ever": Form(_records, ("output",)),
-    "huggingface": Form(_results, ("output",), ("dataset", "metric")),
-    "codabench-bundle": Form(_bundle, ("output", "wheels"), ("python", "start", "terms")),
+FORMATS = {
+    "codabench": ExportFormat(_format_scores, ("submission",)),
+    "codalab": ExportFormat(_format_scores, ("submission",)),
+    "evalai": ExportFormat(_format_scores, ("submission",)),
+    "wmt": ExportFormat(_format_board, optional=_BOARD),
+    "badge": ExportFormat(_format_board, ("submission",), _BOARD),
+    "bibtex": ExportFormat(_format_citation),
+    "citation": ExportFormat(_format_citation),
+    "croissant-tasks": ExportFormat(_format_croissant),
+    "every-eval-ever": ExportFormat(_write_records, ("output",)),
+    "huggingface": ExportFormat(_write_results, ("output",), ("dataset", "metric")),
+    "codabench-bundle": ExportFormat(_write_bundle, ("output", "wheels"), ("python", "start", "terms")),
 }

@@ -1,4 +1,4 @@
-"""The options that commands share, and which database they mean."""
+"""Options that commands share, and the objects that they stand for: databases, values, sizes, executions."""
 
 from __future__ import annotations
 
@@ -10,152 +10,211 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from registry.cli.commands import STORE, WHICH, keep_open
-from registry.cli.console import Format, say, say_all
-from registry.cli.guide import names
-from registry.cli.settings import configured, database_path
-from registry.errors import InputError, MismatchError
-from registry.query.question import parameter_value
+from registry.cli import completion
+from registry.cli.commands import STORE, TEST, WHICH, WORK, keep_open
+from registry.cli.console import Format, explain, report, report_all
+from registry.cli.progress import make_reporter
+from registry.cli.settings import choose_database_path, load_settings
+from registry.errors import InputError, MismatchError, counted
+from registry.query.request import parameter_value
 
 if TYPE_CHECKING:
+    from registry.evaluation.comparing.compare import Compared
+    from registry.evaluation.scoring.score import Scored
+    from registry.significance import Execution
     from registry.store.database import Database
 
 T = TypeVar("T")
 
+
 Db = Annotated[Path | None, typer.Option("--db", "-d", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
-    "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."),
+    "The registry's DuckDB file. Default: `database` in the nearest registry.toml, else ./registry.duckdb."),
     rich_help_panel=STORE)]
 Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", readable=False, help=(
-    "The folder that the manifest's paths are relative to and stay in; else the manifest's own."))]
+    "The folder that contains all files of the manifest; its paths are relative to it. Default: the manifest's "
+    "folder."))]
 OutputFormat = Annotated[Format | None, typer.Option("--format", "-f", envvar="REGISTRY_FORMAT", case_sensitive=False,
-                                                     help="How to write results; a table on a terminal, else tsv.")]
+                                                     help="The output format. Default: table on a terminal, else tsv.")]
 Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", metavar="NAME", help=(
-    "Who does it, for the log of events; else `actor` under [registry] in registry.toml, else nobody is named."),
+    "Your name, for the log. Default: `actor` under [registry] in registry.toml, else no name."),
     rich_help_panel=STORE)]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", rich_help_panel=STORE, help=(
-    "Do everything but write: say what would change."))]
+    "Print what would change, and write nothing."))]
 Wait = Annotated[float, typer.Option("--wait", envvar="REGISTRY_WAIT", metavar="SECONDS", min=0, help=(
-    "How long to wait for other writers, who take turns; 0: not at all."), rich_help_panel=STORE)]
+    "How long to wait for other writers; 0: do not wait."), rich_help_panel=STORE)]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.", autocompletion=names.tasks)]
-TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.",
-                                                autocompletion=names.tasks)]
-MetricAlias = Annotated[str | None, typer.Option("--metric", "-m", help="Only the metric with this id.",
-                                                 autocompletion=names.metric_ids, rich_help_panel=WHICH)]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.", autocompletion=completion.tasks)]
+TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id. Default: all tasks.",
+                                                autocompletion=completion.tasks)]
+MetricAlias = Annotated[str | None, typer.Option("--metric", "-m", help=(
+    "Only the metric with this id. Default: all metrics."), autocompletion=completion.metric_ids,
+    rich_help_panel=WHICH)]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", "-m", help=(
-    "The metric with this id; the primary one if none is given."), autocompletion=names.metric_ids,
+    "The id of the metric. Default: the primary metric."), autocompletion=completion.metric_ids,
     rich_help_panel=WHICH)]
 ReaderOptions = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
-    "An option of the reader, as the manifest would write it; can be repeated."))]
+    "An option of the reader, with a TOML value; repeatable."))]
 To = Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
-    "The folder in which the task is written; else one called after the task."))]
+    "The folder for the files of the task. Default: a folder named after the task."))]
 Attributes = Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME=VALUE", help=(
-    "What is known of the system: description, paper, code, licence, size, cost, or anything else; can be repeated."))]
-TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help="Only this one.",
-                                             autocompletion=names.test_sets, rich_help_panel=WHICH)]
+    "A fact about the system: description, paper, code, licence, size, cost, or any other; repeatable."))]
+TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help=(
+    "Only this test set. Default: all test sets."), autocompletion=completion.test_sets, rich_help_panel=WHICH)]
 Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
-    "Only this one; those of no track, where there are some, if none is given."), autocompletion=names.tracks,
+    "Only this track. Default: submissions without a track if there are any."), autocompletion=completion.tracks,
     rich_help_panel=WHICH)]
 Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
-    "Only these items; all of a test set if none is given."), autocompletion=names.facets, rich_help_panel=WHICH)]
+    "Only items with this value. Default: all items of a test set."), autocompletion=completion.facets,
+    rich_help_panel=WHICH)]
 Public = Annotated[bool, typer.Option("--public", envvar="REGISTRY_PUBLIC", rich_help_panel=STORE, help=(
-    "Show only what `registry publish` would publish now."))]
+    "Show only data that `registry publish` would publish now."))]
 Private = Annotated[bool, typer.Option("--private", rich_help_panel=STORE, help=(
-    "Show also what is not public: names, scores and gold that a task hides."))]
+    "Show private data too: names, scores and gold that a task hides."))]
 At = Annotated[str | None, typer.Option("--at", metavar="DATE|SIGNATURE", help=(
-    "As it stood at the end of a date (UTC), at a time with its zone, or when the comparison with this signature, or "
-    "the id at its end, was made."), autocompletion=names.signatures)]
+    "Show a past state: the end of a date (UTC), a time with its zone, or the comparison with this signature or id."),
+    autocompletion=completion.signatures)]
+
+Workers = Annotated[int | None, typer.Option("--workers", "-j", envvar="REGISTRY_WORKERS", min=1, help=(
+    "Number of processes for scoring and comparing, and of threads for resampling. Default: the number of processors. "
+    "Results do not depend on it."), rich_help_panel=WORK)]
+Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
+    "Compute on the workers of this dask scheduler, such as tcp://host:8786; requires the extra dask."),
+    rich_help_panel=WORK)]
+Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
+    "The memory limit of the command, such as 512M. Default: 2G. The command warns before work that needs more."),
+    rich_help_panel=WORK)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="REGISTRY_QUIET", help=(
+    "Do not print the plan and the progress of the work; print warnings and errors."), rich_help_panel=WORK)]
+
+Test = Annotated[str | None, typer.Option("--test", "-t", metavar="TEST", rich_help_panel=TEST, help=(
+    "The significance test; `registry list tests` lists all. Default: the manifest's test."),
+    autocompletion=completion.tests)]
+# The settings of [significance] that commands can override, by their key; the default is the manifest's value.
+# `compare` has them all except those in `STUDY_SETTINGS`.
+SIGNIFICANCE: dict[str, Any] = {
+    "test": Test,
+    "resamples": Annotated[str | None, typer.Option("--resamples", rich_help_panel=TEST, metavar="N|auto", help=(
+        "Number of resamples or permutations, if the test needs any; auto: enough for the decisions."))],
+    "seed": Annotated[int | None, typer.Option("--seed", rich_help_panel=TEST, help=(
+        "Seed of the random numbers. Default: the task's seed."))],
+    "alternative": Annotated[str | None, typer.Option("--alternative", rich_help_panel=TEST, help=(
+        "two-sided, or greater: one-sided tests of pairs with a baseline or with the candidate."))],
+    "candidate": Annotated[str | None, typer.Option("--candidate", rich_help_panel=TEST, metavar="SYSTEM", help=(
+        "With --alternative greater: test if this system (system or team/system) is better than each other system."))],
+    "unit": Annotated[str | None, typer.Option("--unit", rich_help_panel=TEST, help=(
+        "The unit of resampling: item, cluster or response. Default: the manifest's unit, else cluster if the test set "
+        "has clusters."))],
+    "alpha": Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help=(
+        "The significance level. Default: the manifest's alpha."))],
+    "correction": Annotated[str | None, typer.Option("--correction", rich_help_panel=TEST, help=(
+        "The correction for multiple tests; `registry list corrections` lists all."),
+        autocompletion=completion.corrections)],
+    "family": Annotated[list[str] | None, typer.Option("--family", rich_help_panel=TEST, metavar="board|task|NAME",
+                                                       help=(
+        "The pairs that are corrected together: of each board, of the whole task, or of named metrics or boards "
+        "(repeatable)."))],
+    "strata": Annotated[str | None, typer.Option("--strata", rich_help_panel=TEST, metavar="ATTRIBUTE", help=(
+        "Resample within the values of this item attribute."))],
+    "runs": Annotated[str | None, typer.Option("--runs", rich_help_panel=TEST, help=(
+        "How to treat a system's runs: fixed, or random (a sample of possible runs)."))],
+    "overall": Annotated[str | None, typer.Option("--overall", rich_help_panel=TEST, help=(
+        "Also test all systems together: cochran or friedman."))],
+    "resolve": Annotated[int | None, typer.Option("--resolve", rich_help_panel=TEST, metavar="N", help=(
+        "Add resamples, up to N, while Monte Carlo error leaves a decision open."))],
+    "confidence": Annotated[float | None, typer.Option("--confidence", rich_help_panel=TEST, help=(
+        "The confidence level of intervals. Default: the manifest's confidence."))],
+    "margin": Annotated[float | None, typer.Option("--margin", rich_help_panel=TEST, help=(
+        "The largest score difference that does not matter: also test for equivalence."))],
+}
+STUDY_SETTINGS = ("confidence", "margin")
 
 
-def database(path: Path | None, wait: float = 60) -> Database:
-    """Return the database that is meant: the given one, else that of the nearest `registry.toml`, else the default.
+def find_database(path: Path | None, wait: float = 60) -> Database:
+    """Return the database of `--db`, else of the nearest `registry.toml`, else the default.
 
-    Who writes to it waits for so many seconds, and says for whom.
+    Writers wait for up to `wait` seconds, and report the process that they wait for.
     """
     from registry.store.database import Database, Patience
 
-    return Database(database_path(path), patience=Patience(wait, say))
+    return Database(choose_database_path(path), patience=Patience(wait, report))
 
 
-def private_database(path: Path | None, at: str | None = None, *, public: bool = False, wait: float = 60) -> Database:
-    """Return the database that is meant, for a command that shows all of it unless `--public` is given.
+def find_private_database(path: Path | None, at: str | None = None, *, public: bool = False,
+                          wait: float = 60) -> Database:
+    """Return the database of a command that shows private data unless `--public` is given.
 
     Args:
-        path: The given one.
-        at: The moment as of which it is read; None: now.
-        public: Whether to show only what is public now.
-        wait: For how many seconds a command that writes waits for its turn.
+        path: The value of `--db`.
+        at: The past moment to show; None: now.
+        public: True to show only public data.
+        wait: How long writers wait for their turn, in seconds.
     """
-    target = database(path, wait)
+    database = find_database(path, wait)
     if public:
-        return _read_at(_published(target), at)
-    target = _read_at(target, at)
-    target.notify = partial(say_all, kind="note")
-    return target
+        return _read_past(_publish(database), at)
+    database = _read_past(database, at)
+    database.notify = partial(report_all, kind="note")
+    return database
 
 
-def public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:
-    """Return the database that is meant, for a command that shows what is public unless `--private` is given.
+def find_public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:
+    """Return the database of a command that shows public data unless `--private` is given.
 
     Args:
-        path: The given one.
-        at: The moment as of which it is read; None: now.
-        private: Whether to show everything.
+        path: The value of `--db`.
+        at: The past moment to show; None: now.
+        private: True to show all data.
     """
     from registry.store.embargoes import describe_hidden
 
-    target = database(path)
-    with target.reading() as connection:
+    database = find_database(path)
+    with database.reading() as connection:
         hidden = describe_hidden(connection)
     if private:
-        say_all((f"{slug}: not public: {what}" for slug, what in hidden.items()), "warning")
+        report_all((f"{slug}: not public: {parts}" for slug, parts in hidden.items()), "warning")
     elif hidden:
-        target = _published(target)
+        database = _publish(database)
     else:
-        target.notify = _require_public
-    return _read_at(target, at)
+        database.notify = _require_public
+    return _read_past(database, at)
 
 
 def _require_public(hidden: Sequence[str]) -> None:
-    """Raise an error if something was hidden since the registry was looked at.
-
-    Raises:
-        MismatchError: Something was.
-    """
+    """Raise MismatchError if data was hidden after `find_public_database` found everything public."""
     if hidden:
         raise MismatchError("names, scores or gold were hidden a moment ago; run the command again")
 
 
-def _published(target: Database) -> Database:
-    """Publish a database into a temporary file, which is there until the command ends."""
+def _publish(database: Database) -> Database:
+    """Publish a database into a temporary file, which is deleted at the end of the command."""
     from registry.publication.publish import publish_temporarily
 
-    return keep_open(publish_temporarily(target, sources=True))
+    return keep_open(publish_temporarily(database, sources=True))
 
 
-def _read_at(target: Database, at: str | None) -> Database:
+def _read_past(database: Database, at: str | None) -> Database:
     if at is None:
-        return target
-    from registry.evaluation.past import PastDatabase  # late: it reads manifests, and boards of today need not
+        return database
+    from registry.evaluation.past import PastDatabase  # slow to import: it reads manifests, which boards of now do not
 
-    past = PastDatabase(target.path, at, say, named=target.named)
-    past.notify = target.notify
+    past = PastDatabase(database.path, at, report, named=database.named)
+    past.notify = database.notify
     return past
 
 
-def actor_name(given: str | None) -> str | None:
-    """Who is to be named in the log of events: the given one, else that of the nearest `registry.toml`, else nobody."""
-    return (configured().actor if given is None else given) or None
+def choose_actor(name: str | None) -> str | None:
+    """Return the name for the log: of `--actor`, else of the nearest `registry.toml`; None: no name."""
+    return (load_settings().actor if name is None else name) or None
 
 
-def named_values(given: list[str], option: str) -> dict[str, Any]:
-    """Read the `NAME=VALUE` pairs of an option that can be repeated; a value is TOML, or else text.
+def parse_named_values(pairs: list[str] | None, option: str) -> dict[str, Any]:
+    """Parse the `NAME=VALUE` pairs of a repeatable option; a value is TOML, or else text.
 
-    >>> named_values(["n=3", "flag=true", "system=aspen-s", 'version="2"'], "--param")
+    >>> parse_named_values(["n=3", "flag=true", "system=aspen-s", 'version="2"'], "--param")
     {'n': 3, 'flag': True, 'system': 'aspen-s', 'version': '2'}
     """
-    values = {}
-    for pair in given:
+    values: dict[str, Any] = {}
+    for pair in pairs or ():
         name, equals, value = map(str.strip, pair.partition("="))
         if not name or not equals:
             raise InputError(f"{option} {pair!r} is not of the form NAME=VALUE")
@@ -165,11 +224,11 @@ def named_values(given: list[str], option: str) -> dict[str, Any]:
     return values
 
 
-def taken(check: Callable[[Any], T], value: Any, option: str) -> T:
-    """What an option gives, where `check` takes it.
+def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:
+    """Return the checked value of an option.
 
     Raises:
-        InputError: It does not.
+        InputError: `check` refused the value.
     """
     try:
         return check(value)
@@ -177,36 +236,64 @@ def taken(check: Callable[[Any], T], value: Any, option: str) -> T:
         raise InputError(f"{option} {error}") from None
 
 
-def declared_facts(given: list[str] | None, *declared_by: str) -> dict[str, Any]:
-    """Read `--attribute`: texts with a column of their own, and all other values as `attributes`.
+def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, Any]:
+    """Parse `--attribute`: texts that have a column, and all other values as `attributes`.
 
     Args:
-        given: `NAME=VALUE` each.
-        declared_by: Who calls the command, by `SubmissionField.declared_by`.
+        pairs: Texts `NAME=VALUE`.
+        declared_by: Roles of the caller, as in `SubmissionField.declared_by`.
     """
     from registry.manifest import system_facts
     from registry.manifest.fields import check_attribute, check_line
     from registry.manifest.spec import FACTS
     from registry.submission_fields import declarable_texts
 
-    values = named_values(given or [], "--attribute")
+    values = parse_named_values(pairs, "--attribute")
     texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
     if refused := texts.keys() - set(declarable_texts(*declared_by)):
         raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
     facts = system_facts(**{name: values.pop(name) for name in FACTS if name in values})
-    free = {name: taken(check_attribute, value, "--attribute") for name, value in values.items()}
-    return {"attributes": free | facts} | {
-        name: taken(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}
+    others = {name: check_option(check_attribute, value, "--attribute") for name, value in values.items()}
+    return {"attributes": others | facts} | {
+        name: check_option(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}
 
 
-def size_in_bytes(size: str, option: str, *, least: int = 1) -> int:
-    """Read a size of memory of at least so many megabytes.
+def parse_size(size: str, option: str, *, min_megabytes: int = 1) -> int:
+    """Return a memory size in bytes.
 
-    >>> size_in_bytes("512M", "--memory")
+    >>> parse_size("512M", "--memory")
     536870912
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", size.strip(), re.IGNORECASE)
-    n = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-    if n < least * 2**20:
-        raise InputError(f"{option} {size!r} is not a size of {least}M or more, such as 512M or 4G")
-    return n
+    n_bytes = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if n_bytes < min_megabytes * 2**20:
+        raise InputError(f"{option} {size!r} is not a size of {min_megabytes}M or more, such as 512M or 4G")
+    return n_bytes
+
+
+def make_execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
+    """Make the execution of a command from its options, with a progress reporter unless `quiet`."""
+    from registry.parallel.execution import Cluster as DaskCluster
+    from registry.significance import Execution
+
+    execution = Execution(workers, None if cluster is None else DaskCluster(cluster),
+                          parse_size(memory or "2G", "--memory"), make_reporter(quiet=quiet), processes=True)
+    explain(f"work: {counted(execution.threads, 'thread')}{' (default)' if workers is None else ''}, "
+            f"{'' if cluster is None else f'a cluster at {cluster}, '}memory {memory or '2G (default)'}")
+    return execution
+
+
+def report_unused_options(context: typer.Context, execution: Execution, compared: Compared,
+                          scored: Scored | None = None) -> None:
+    """Print the options of the command line that had no effect because no comparison needed random numbers."""
+    if not compared.made or compared.drawn:
+        return
+    used_workers = compared.shared or (scored is not None and scored.computed)
+    unused = ["resamples", "seed", "resolve",
+              *([] if execution.cluster and execution.cluster.is_connected else ["cluster"]),
+              *([] if used_workers else ["workers"])]
+    sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params
+               if option.name in unused}
+    flags = [flag for flag, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if flags:
+        report(f"note: {', '.join(flags)} had no effect, because no result was simulated")

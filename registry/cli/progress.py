@@ -1,4 +1,4 @@
-"""How far long work is: a line that is written over on a terminal, and one now and then where nobody watches."""
+"""Progress of long work: one line that is rewritten on a terminal, or a line from time to time elsewhere."""
 
 from __future__ import annotations
 
@@ -8,66 +8,69 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
-from registry.cli import verbose
+from registry.cli.console import verbose_log
 from registry.errors import duration
 
-FIRST, AFTER = 10.0, 30.0  # seconds until work off a terminal is told of, and between two lines after that
-_WATCHED = 0.1  # seconds after which a line on a terminal is written anew
+FIRST_DELAY, NEXT_DELAY = 10.0, 30.0  # seconds until the first line and between lines, without a terminal
+_TERMINAL_DELAY = 0.1  # seconds between two updates on a terminal
 
 
 @dataclass
 class _Stage:
-    begun: float
+    start: float
     done: int
-    of: int
+    total: int
 
 
 class Reporter:
-    """Tells how far each stage of the work is, the outer ones first, and how long each will take at this rate.
-
-    It is called with what there is to do (`blocks of draws`), how much is done, and of how much: first with 0, last
-    with all of it. Stages lie within each other.
+    """Prints the progress of nested stages, the outer ones first, with the estimated remaining time.
 
     Args:
-        write: Takes what is to be shown, with its line ends.
-        is_terminal: Whether one line is written over again and again.
-        clock: The seconds, from any moment on.
-        ended: Told of every stage that is done, and the seconds that it took.
+        write: Writes text, with line ends.
+        is_terminal: True to rewrite one line, False to add lines.
+        clock: Returns the time in seconds.
+        end_stage: Called with the name and the duration of each completed stage.
     """
 
     def __init__(self, write: Callable[[str], None], *, is_terminal: bool,
                  clock: Callable[[], float] = time.monotonic,
-                 ended: Callable[[str, float], None] | None = None) -> None:
-        self._write, self._is_terminal, self._clock, self._ended = write, is_terminal, clock, ended
+                 end_stage: Callable[[str, float], None] | None = None) -> None:
+        self._write, self._is_terminal, self._clock, self._end_stage = write, is_terminal, clock, end_stage
         self._stages: dict[str, _Stage] = {}
-        self._next = clock() + (0 if is_terminal else FIRST)
-        self._shown = 0  # characters on the terminal's line
+        self._next_update = clock() + (0 if is_terminal else FIRST_DELAY)
+        self._line_length = 0  # characters on the terminal's line
 
-    def __call__(self, what: str, done: int, of: int) -> None:
-        """Take note of it, and tell if it is time to."""
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Record the progress of a stage, from 0 to its total, and print a line if one is due."""
         now = self._clock()
-        stage = self._stages.setdefault(what, _Stage(now, done, of))
-        stage.done, stage.of = done, of
-        if done >= of:
-            del self._stages[what]
-            if self._ended is not None:
-                self._ended(what, now - stage.begun)
+        stage = self._stages.setdefault(name, _Stage(now, done, total))
+        stage.done, stage.total = done, total
+        if done >= total:
+            del self._stages[name]
+            if self._end_stage is not None:
+                self._end_stage(name, now - stage.start)
         if self._is_terminal and not self._stages:
-            self._over("")
-            self._next = now
-        elif self._stages and now >= self._next:
-            line = "; ".join(_told(name, stage, now) for name, stage in self._stages.items())
-            self._over(line) if self._is_terminal else self._write(f"{line}\n")
-            self._next = now + (_WATCHED if self._is_terminal else AFTER)
+            self._rewrite_line("")
+            self._next_update = now
+        elif self._stages and now >= self._next_update:
+            line = "; ".join(_describe_stage(name, stage, now) for name, stage in self._stages.items())
+            self._rewrite_line(line) if self._is_terminal else self._write(f"{line}\n")
+            self._next_update = now + (_TERMINAL_DELAY if self._is_terminal else NEXT_DELAY)
 
-    def _over(self, line: str) -> None:
-        if line or self._shown:
-            self._write("\r" + " " * self._shown + "\r" + line)
-        self._shown = len(line)
+    def _rewrite_line(self, line: str) -> None:
+        if line or self._line_length:
+            self._write("\r" + " " * self._line_length + "\r" + line)
+        self._line_length = len(line)
 
 
-def reporter(*, quiet: bool) -> Reporter | None:
-    """The reporter of a command, to stderr; None where it is to be quiet or there is no stderr."""
+def _describe_stage(name: str, stage: _Stage, now: float) -> str:
+    left = (now - stage.start) * (stage.total / stage.done - 1) if stage.done else inf
+    estimate = "" if left == inf else f" (about {duration(left)} left)"
+    return f"{stage.done:,} of {stage.total:,} {name}{estimate}"
+
+
+def make_reporter(*, quiet: bool) -> Reporter | None:
+    """Make the reporter of a command, which writes to stderr; None with `--quiet` or without stderr."""
     if quiet or sys.stderr is None:
         return None
     stream = sys.stderr
@@ -76,11 +79,5 @@ def reporter(*, quiet: bool) -> Reporter | None:
         stream.write(text)
         stream.flush()
 
-    account = verbose.account.get()
-    return Reporter(write, is_terminal=stream.isatty(), ended=None if account is None else account.done)
-
-
-def _told(what: str, stage: _Stage, now: float) -> str:
-    left = (now - stage.begun) * (stage.of / stage.done - 1) if stage.done else inf
-    about = "" if left == inf else f" (about {duration(left)} left)"
-    return f"{stage.done:,} of {stage.of:,} {what}{about}"
+    log = verbose_log.get()
+    return Reporter(write, is_terminal=stream.isatty(), end_stage=None if log is None else log.add_stage)

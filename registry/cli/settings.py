@@ -1,4 +1,4 @@
-"""What a `registry.toml` says, and which database is meant."""
+"""The settings file `registry.toml`, and the choice of the database file."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from registry.errors import InputError, suggest
 
 @dataclass(frozen=True)
 class Settings:
-    """What a `registry.toml` says."""
+    """The keys of a `registry.toml`: `database`, and `actor` under [registry]."""
 
     database: Path | None = None
     actor: str | None = None
 
 
-def configured() -> Settings:
-    """The settings of the nearest `registry.toml`, in this folder or above it."""
+def load_settings() -> Settings:
+    """Load the nearest `registry.toml`, from the current folder upwards."""
     try:
-        here = Path.cwd()
+        current = Path.cwd()
     except OSError as error:
         raise InputError(f"the current folder cannot be used: {error.strerror}") from None
-    for folder in (here, *here.parents):
+    for folder in (current, *current.parents):
         if (file := folder / "registry.toml").is_file():
             try:
                 tables = tomllib.loads(file.read_text("utf-8"))
             except (OSError, ValueError, RecursionError) as error:
                 raise InputError(f"cannot read: {error}", path=os.path.relpath(file)) from None
-            return _settings(tables, folder, os.path.relpath(file))
+            return _check_settings(tables, folder, os.path.relpath(file))
     return Settings()
 
 
-def _settings(tables: dict[str, Any], folder: Path, file: str) -> Settings:
-    """Check what a settings file says; paths in it are relative to its folder."""
+def _check_settings(tables: dict[str, Any], folder: Path, file: str) -> Settings:
+    """Check the keys of a settings file; its paths are relative to its folder."""
     table = tables.get("registry", {})
     if not isinstance(table, dict):
         raise InputError("registry must be a table: [registry]", path=file)
@@ -54,14 +54,13 @@ def _settings(tables: dict[str, Any], folder: Path, file: str) -> Settings:
     return Settings(Path(database) if database else None, actor)
 
 
-def database_path(path: Path | None) -> Path:
-    """Where the database is that is meant."""
+def choose_database_path(path: Path | None) -> Path:
+    """Return the database file: `--db` or REGISTRY_DB, else that of `registry.toml`, else `registry.duckdb`."""
     if path is not None:
-        explain(f"database {path}: as " + ("REGISTRY_DB says" if os.environ.get("REGISTRY_DB") == str(path) else
-                                           "--db says"))
+        explain(f"database {path}: from {'REGISTRY_DB' if os.environ.get('REGISTRY_DB') == str(path) else '--db'}")
         return path
-    if (said := configured().database) is not None:
-        explain(f"database {said}: as the nearest registry.toml says")
-        return said
-    explain("database registry.duckdb: neither --db nor REGISTRY_DB nor a registry.toml names another")
+    if (configured := load_settings().database) is not None:
+        explain(f"database {configured}: from the nearest registry.toml")
+        return configured
+    explain("database registry.duckdb: the default; --db, REGISTRY_DB and registry.toml name no other")
     return Path("registry.duckdb")

@@ -1,4 +1,4 @@
-"""Commands about submissions that came: withdraw, restore, amend, purge."""
+"""Commands that change stored submissions: withdraw, restore, amend, purge."""
 
 from __future__ import annotations
 
@@ -7,78 +7,113 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from registry.cli.console import say, say_all
-from registry.cli.guide import names
-from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, database, declared_facts, taken
-from registry.cli.pipeline import say_end
-from registry.errors import InputError
+from registry.cli import completion
+from registry.cli.console import report, report_all, report_end
+from registry.cli.evaluate import UPDATE_BOARDS
+from registry.cli.options import (
+    Actor,
+    Attributes,
+    Db,
+    DryRun,
+    Task,
+    Wait,
+    check_option,
+    choose_actor,
+    find_database,
+    parse_attributes,
+)
+from registry.errors import InputError, counted, listed
 
 if TYPE_CHECKING:
-
     from registry.evaluation.submissions.purge import Purged
     from registry.store.database import Database
 
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
-    "task/test_set/team/system@version; without @version, all versions."), autocompletion=names.submissions)]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log and `registry show`.")]
+    "task/test_set/team/system@version; without @version, all versions."), autocompletion=completion.submissions)]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help=(
+    "The reason, for the log and `registry show`."))]
 
 
 def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
              wait: Wait = 60) -> None:
-    """Take a submission off the boards, and keep it.
+    """Remove a submission from the leaderboards.
 
-    Boards change when they are compared next. A manifest undoes it only by saying something else than it did before.
+    The submission stays stored, and `registry restore` undoes the command. Leaderboards change with the next
+    `registry compare`. A manifest overrides the command only if its declaration changes.
     """
-    _amend("withdraw", submission, reason, {"withdrawn": True}, database(db, wait), actor, dry_run=dry_run)
+    _declare("withdraw", submission, reason, {"withdrawn": True}, find_database(db, wait), actor, dry_run=dry_run)
 
 
 def restore(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
             wait: Wait = 60) -> None:
-    """Let a withdrawn submission take part again.
+    """Undo the withdrawal of a submission.
 
-    Boards change when they are compared next.
+    Leaderboards change with the next `registry compare`.
     """
-    _amend("restore", submission, reason, {"withdrawn": False}, database(db, wait), actor, dry_run=dry_run)
+    _declare("restore", submission, reason, {"withdrawn": False}, find_database(db, wait), actor, dry_run=dry_run)
 
 
 def amend(
     submission: Name, reason: Reason,
     kind: Annotated[Literal["primary", "contrastive", "baseline"] | None, typer.Option("--kind", help=(
-        "What the submission is."))] = None,
+        "The kind of submission."))] = None,
     track: Annotated[str | None, typer.Option("--track", help=(
-        "The track it takes part in; an empty one takes it out of its track."), autocompletion=names.tracks)] = None,
-    late: Annotated[bool | None, typer.Option("--late/--in-time", help="Whether it counts as late.")] = None,
+        "The track of the submission; an empty text removes it from its track."),
+        autocompletion=completion.tracks)] = None,
+    late: Annotated[bool | None, typer.Option("--late/--in-time", help=(
+        "Mark the submission as late or in time."))] = None,
     attribute: Attributes = None,
     db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
-    """Change what is declared of a submission that came.
+    """Change the declared facts of a submission.
 
-    Boards change when they are compared next. The latest declaration counts, by command or manifest; what a manifest
-    says as it did before is none.
+    Leaderboards change with the next `registry compare`. The latest declaration counts, whether by command or by
+    manifest; an unchanged manifest is not a new declaration.
     """
     from registry.manifest.fields import check_name
 
-    declared: dict[str, Any] = {name: value for name, value in {"kind": kind, "late": late}.items()
-                                if value is not None}
+    facts: dict[str, Any] = {name: value for name, value in (("kind", kind), ("late", late)) if value is not None}
     if track is not None:
-        declared["track"] = taken(check_name, track, "--track") if track else None
+        facts["track"] = check_option(check_name, track, "--track") if track else None
     if attribute:
-        declared |= declared_facts(attribute, "participant", "organiser")
-    if not declared:
-        raise InputError("say what to amend: --kind, --track, --late, --in-time or --attribute")
-    _amend("amend", submission, reason, declared, database(db, wait), actor, dry_run=dry_run)
+        facts |= parse_attributes(attribute, "participant", "organiser")
+    if not facts:
+        raise InputError("nothing to change; give --kind, --track, --late, --in-time or --attribute")
+    _declare("amend", submission, reason, facts, find_database(db, wait), actor, dry_run=dry_run)
+
+
+def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], database: Database, actor: str | None,
+             *, dry_run: bool) -> None:
+    """Store new facts of a submission, and print them."""
+    from registry.evaluation.submissions.life import amend as amend_submissions
+    from registry.evaluation.submissions.life import chosen
+    from registry.manifest.fields import check_line
+    from registry.store.log import Journal
+    from registry.store.session import writing
+
+    reason = check_option(check_line, reason, "--reason")
+    journal = Journal(command, {"submission": submission, **facts}, actor=choose_actor(actor))
+    with writing(database, journal, dry_run=dry_run) as session:
+        submissions = chosen(session.connection, submission)
+        amended = amend_submissions(session.connection, journal, submissions, reason, facts)
+    facts_text = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+                           for name, value in facts.items())
+    for name in amended.changed:
+        report(f"{name}: {facts_text}")
+    report_all(amended.notes, "note")
+    report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 
 
 def purge(
     task: Task,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.",
-                                         autocompletion=names.teams)],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team to delete.", autocompletion=completion.teams)],
     reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
-    """Forget a team: all that it gave, and its names.
+    """Delete the data and the names of a team.
 
-    Its places on past boards stay, under a name such as purged-1. The file is written anew without what goes, and takes
-    the old one's place when it is complete. Backups and files that were exported are not touched.
+    Past leaderboards keep its ranks under a name such as purged-1. The command writes the remaining data into a new
+    file, which then replaces the registry, so that deleted data is physically gone. It does not change backups and
+    exported files.
     """
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
@@ -86,56 +121,31 @@ def purge(
     from registry.store.log import Journal
     from registry.store.session import writing
 
-    target, why = database(db, wait), taken(check_line, reason, "--reason")
-    with target.reading() as connection:
+    database = find_database(db, wait)
+    reason = check_option(check_line, reason, "--reason")
+    with database.reading() as connection:
         row, _ = team_to_purge(connection, task, team)
         name = new_name(connection, row.task_id)
+    journal = Journal("purge", {"task": task, "tombstone": name}, actor=choose_actor(actor))
+    with writing(database, journal, dry_run=dry_run, compact=True) as session:
+        task_row, team_row = team_to_purge(session.connection, task, team)
+        purged = purge_team(session.connection, journal, task_row, team_row, name, reason)
+    _report_purge(purged, database.path)
+    report_end(changed=True, dry_run=dry_run, next_step="`registry compare` updates the leaderboards")
 
-    journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
-    with writing(target, journal, dry_run=dry_run, compact=True) as session:
-        meant = team_to_purge(session.connection, task, team)
-        done = purge_team(session.connection, journal, *meant, name, why)
-    _say_purged(done, target.path, dry_run=dry_run)
 
-
-def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
-    """Tell what a purge took away, what changes, and what is left to do by hand."""
-    from registry.errors import counted
-
+def _report_purge(purged: Purged, path: Path) -> None:
+    """Print the deleted rows, and other places that may contain the team's data."""
     rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
-    say(f"the team is {purged.name} from now on; rows that are gone or emptied: {rows}")
-    say(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; heads that "
-        "were published still hold")
+    report(f"the team's name is now {purged.name}; deleted or emptied rows: {rows}")
+    report(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; published "
+           "log heads remain valid")
     for board in purged.boards:
-        say(f"note: {board}: shows {purged.name} until it is compared again")
+        report(f"note: {board}: shows {purged.name} until the next comparison")
     for place in purged.left:
-        say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
-    others = path.resolve().parent.glob("*.duckdb")
-    older = sorted(other.name for other in others if not other.samefile(path))
-    say("note: what was copied before still has the team: backups, exported files, pages, the manifest and the files "
-        "that were submitted")
-    if older:
-        say("note: other databases beside this one, which may hold the team too: "
-            f"{', '.join(older[:5])}{', ...' if len(older) > 5 else ''}")
-    say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
-
-
-def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], target: Database, actor: str | None,
-           *, dry_run: bool) -> None:
-    from registry.evaluation.submissions.life import amend as amend_all
-    from registry.evaluation.submissions.life import chosen
-    from registry.manifest.fields import check_line
-    from registry.store.log import Journal
-    from registry.store.session import writing
-
-    why = taken(check_line, reason, "--reason")
-    journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
-    with writing(target, journal, dry_run=dry_run) as session:
-        meant = chosen(session.connection, submission)
-        done = amend_all(session.connection, journal, meant, why, declared)
-    told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
-                     for name, value in declared.items())
-    for name in done.changed:
-        say(f"{name}: {told}")
-    say_all(done.notes, "note")
-    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+        report(f"warning: one of the names is still in {place}: it belongs to others, or to the task")
+    report("note: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
+           "files")
+    other_files = sorted(file.name for file in path.resolve().parent.glob("*.duckdb") if not file.samefile(path))
+    if other_files:
+        report(f"note: other databases in this folder may contain the team's data: {listed(other_files, 5)}")

@@ -166,17 +166,21 @@ def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
     return Verdict(told + "\n" + _quote(accepted), refused=False)
 
 
+# environment variables; the last four are those of Windows
+_PASSED = ("PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE")
+
+
 def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command of the registry; its output names no folder of this machine."""
-    environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
+    environment = {name: value for name, value in os.environ.items() if name in _PASSED}
     try:
         done = subprocess.run(  # noqa: S603 (this program, with paths as arguments)
-            [sys.executable, "-I", "-m", "registry", *arguments], capture_output=True, text=True, check=False,
+            [sys.executable, "-I", "-m", "registry", *arguments], capture_output=True, encoding="utf-8", check=False,
             timeout=SECONDS, cwd=folder, env={**environment, "COLUMNS": "140"})
     except subprocess.TimeoutExpired:
         raise InputError(f"takes more than {SECONDS // 60} minutes; the organisers have to look at it") from None
     for stream in ("stdout", "stderr"):
-        setattr(done, stream, getattr(done, stream).replace(f"{folder}/", ""))
+        setattr(done, stream, getattr(done, stream).replace(f"{folder}{os.sep}", ""))
     return done
 
 

@@ -18,7 +18,7 @@ from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
 from registry.manifest import read_manifest
 from registry.store import catalog, models, sources
 from registry.store.database import Database
-from registry.store.log import Entry, entries, moment_of
+from registry.store.log import Entry, find_moment, read_entries
 from registry.submission_fields import CHANGEABLE
 
 # What is there once the command that wrote it is.
@@ -56,7 +56,7 @@ def until(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
 def _said(connection: Connection, *actions: str) -> list[Entry]:
     """What the log says under some actions, in the order in which it was said first, as purges say some of it again."""
     found = [of._replace(event_id=of.details.get("said_in", of.event_id))
-             for of in entries(connection, *actions) if of.details]
+             for of in read_entries(connection, *actions) if of.details]
     return sorted(found, key=lambda of: of.event_id)
 
 
@@ -113,7 +113,7 @@ class PastDatabase(Database):
     """
 
     def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
-        """Name a moment as `moment_of` takes it, and who is told what is not known of it.
+        """Name a moment as `find_moment` takes it, and who is told what is not known of it.
 
         To open it for reading raises an `InputError` where there was no registry then or the moment is none, and an
         `UnknownNameError` where no comparison has the signature that names the moment.
@@ -123,7 +123,7 @@ class PastDatabase(Database):
 
     def _turn_back(self, connection: Connection) -> None:
         """Let a connection that only reads see the registry as it stood; what is not known of it is told once."""
-        moment = moment_of(connection, self._at)
+        moment = find_moment(connection, self._at)
         shadow(connection, moment.entry)
         notes = _set_back_tasks(connection, moment.entry)
         set_back_salts(connection, moment.entry)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.metrics import Metric
 from registry.plugins import installed_version, versions
-from registry.store.log import entries
+from registry.store.log import read_entries
 
 Scorer = dict[str, str]  # `revision` of the metric; of every library, by its name, the version
 
@@ -30,7 +30,7 @@ def scorer(metric: Metric) -> Scorer:
 def recorded(connection: Connection) -> dict[int, dict[str, Scorer]]:
     """Return what computed the scores of every run, by the metrics' names; none of what a purge blanked."""
     found: dict[int, dict[str, Scorer]] = {}
-    for of in entries(connection, "score"):
+    for of in read_entries(connection, "score"):
         found.setdefault(of.run_id, {}).update(of.details.get("scorers", {}))
     return found
 

@@ -32,7 +32,7 @@ from collections.abc import Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from registry.parallel.processes import processes
+from registry.parallel.processes import worker_processes
 
 Task = TypeVar("Task")
 
@@ -321,7 +321,7 @@ def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], workers
     if workers < 2:
         yield from map(work, tasks)
         return
-    with processes(workers, _begin, work) as pool:
+    with worker_processes(workers, _begin, work) as pool:
         yield from ahead(lambda task: pool.submit(_do, task), tasks, workers)
 
 

@@ -1,4 +1,4 @@
-"""Worker processes that are no forks of this one, end with it, and ignore interrupts."""
+"""Worker processes that are not forks of this one, end with it, and ignore interrupts."""
 
 from __future__ import annotations
 
@@ -14,81 +14,84 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from registry.errors import RegistryError
+from registry.platforms import START_METHOD, start_fork_server
 
-# not a copy of this process: the database's threads would not be in it, but their locks
-CONTEXT = multiprocessing.get_context("forkserver" if sys.platform != "win32" else "spawn")
+CONTEXT = multiprocessing.get_context(START_METHOD)
 
 
 @contextmanager
-def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
+def worker_processes(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
     """Start processes when work is submitted, and end them.
 
     Args:
         workers: The most of them.
-        begin: What each of them calls first, a function of a module.
-        given: Its arguments, which are pickled, or memory that processes share.
+        initialize: What each of them calls first, a function of a module.
+        arguments: Its arguments, which are pickled.
 
     Raises:
-        RegistryError: None can be started, or one was ended by the system.
+        RegistryError: No process can be started, or the system ended one.
     """
     try:
-        if sys.platform != "win32":
-            start_server([_module(one) for one in (begin, *given) if callable(one)])
-        pool = ProcessPoolExecutor(workers, CONTEXT, _begin, (multiprocessing.util.get_temp_dir(), begin, given))
-    except OSError as error:  # no room for a socket's name or for semaphores
+        preload([_module_of(value) for value in (initialize, *arguments) if callable(value)])
+        pool = ProcessPoolExecutor(workers, CONTEXT, _initialize, (str(shared_folder()), initialize, arguments))
+    except OSError as error:  # the name of a socket is too long, or there are too many semaphores
         raise RegistryError(f"no other process can be started: {error}; --workers 1 needs none") from None
     try:
         yield pool
     except BrokenProcessPool:
-        raise RegistryError("a process that computed was ended by the system, most likely for want of memory; "
-                            "--workers 1 takes the least") from None
+        raise RegistryError("the system ended a worker process, most likely for lack of memory; --workers 1 takes the "
+                            "least") from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _module(function: Callable[..., object]) -> str:
+def shared_folder() -> Path:
+    """Return a temporary folder that is removed with this process; if it is killed, its workers remove the folder."""
+    return Path(multiprocessing.util.get_temp_dir())
+
+
+def preload(modules: list[str]) -> None:
+    """Have the process that forks workers, if the system has one, start and import modules; it ends with this one.
+
+    It imports nothing from the current folder, which an interpreter started for a command searches first: there could
+    be a `random.py` among submissions.
+    """
+    previous = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        start_fork_server([*_module_of_command(), *modules])
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if previous is not None:
+            os.environ["PYTHONSAFEPATH"] = previous
+
+
+def _module_of(function: Callable[..., object]) -> str:
     return function.func.__module__ if isinstance(function, partial) else function.__module__
 
 
-def start_server(modules: list[str]) -> None:
-    """Start what starts processes, which imports these modules; it ends with this process.
-
-    It imports nothing from the current folder, where an interpreter that is started to run a command looks first: among
-    submissions may be a `random.py`. Where a terminal is closed, all processes are told; whoever keeps the names of
-    semaphores must outlive this one.
-    """
-    from multiprocessing import forkserver
-
-    CONTEXT.set_forkserver_preload([*_of_command(), *modules])
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    try:
-        forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        del os.environ["PYTHONSAFEPATH"]
-        if before is not None:
-            os.environ["PYTHONSAFEPATH"] = before
-
-
-def _of_command() -> list[str]:
-    """The module of the command: every process runs the script again that is the main module, which imports it."""
+def _module_of_command() -> list[str]:
+    """Return the module that the main script imports: every worker runs that script again."""
     command = getattr(sys.modules["__main__"], "main", None)
     return [command.__module__] if getattr(command, "__module__", "__main__") != "__main__" else []
 
 
-def _begin(folder: str, begin: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _initialize(folder: str, initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
-    begin(*given)
+    end_with_parent(folder)
+    initialize(*arguments)
 
 
-def _end_with_parent(folder: str) -> None:
-    """End the process with the one that started it, and remove the folder that this one, if it was killed, left."""
+def end_with_parent(folder: str) -> None:
+    """Have this process end when its parent dies, and remove the parent's `shared_folder`."""
+    threading.Thread(target=_wait_for_parent, args=(folder,), daemon=True).start()
+
+
+def _wait_for_parent(folder: str) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -3,49 +3,74 @@
 from __future__ import annotations
 
 import math
-import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import RegistryError
+from registry.parallel.processes import shared_folder
+from registry.platforms import allocate
 
 Number = TypeVar("Number", bound=np.generic)
 
 
-@contextmanager
-def scratch(size: int, remedy: str) -> Iterator[IO[bytes]]:
-    """Open an unnamed temporary file of so many bytes, which exists as long as it is mapped.
+def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
+    """Return an uninitialized array, in memory if it takes at most `max_bytes`, else in an unnamed temporary file.
 
-    It is allocated at once: on a full disk, the system would end a process that writes to a mapping (SIGBUS).
+    The file is allocated at once: on a full disk, the system would end a process that writes to a mapping (SIGBUS).
 
     Raises:
-        RegistryError: There is no room, or no folder for temporary files; `remedy` says what needs none.
+        RegistryError: The disk is full, or there is no folder for temporary files.
     """
-    try:
-        file = TemporaryFile()  # noqa: SIM115  (errors of the caller's are none of the file's)
-    except OSError as error:
-        raise RegistryError(f"no temporary file can be made: {error}; set TMPDIR, or {remedy}") from None
-    with file:
-        try:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-            else:
-                file.truncate(size)
-        except OSError as error:
-            raise RegistryError(f"a temporary file of {size / 2**20:,.0f} MiB cannot be made: {error.strerror}; set "
-                                f"TMPDIR to a folder with more room, or {remedy}") from None
-        yield file
-
-
-def room(shape: tuple[int, ...], most: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
-    """An uninitialized array, in memory if it takes `most` bytes at most, else in a temporary file."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if size <= most:
+    if size <= max_bytes:
         return np.empty(shape, dtype)
-    with scratch(size, "give more --memory") as file:
+    with _explaining(size, "give more --memory"), TemporaryFile() as file:
+        allocate(file, size)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """An array in a temporary file, which processes map."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: str
+
+    def load(self) -> NDArray[Any]:
+        """Map the file; changes stay in this process."""
+        return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
+
+
+@contextmanager
+def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArray]:
+    """Write an array to a file that worker processes can map until the block ends.
+
+    Raises:
+        RegistryError: The disk is full, or there is no folder for temporary files; `remedy` says what needs none.
+    """
+    with _explaining(array.nbytes, remedy):
+        path = shared_folder() / f"{secrets.token_hex(8)}.array"
+    try:
+        with _explaining(array.nbytes, remedy):
+            array.tofile(path)
+        yield SharedArray(path, array.shape, array.dtype.str)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _explaining(size: int, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RegistryError(f"a temporary file of {size / 2**20:,.0f} MiB cannot be made: {error.strerror or error}; "
+                            f"set TMPDIR to a folder with more room, or {remedy}") from None

@@ -34,8 +34,8 @@ from registry.store import catalog, models
 from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
-from registry.store.log import entries, now
-from registry.store.rows import driver_of, insert_many, quoted
+from registry.store.log import now, read_entries
+from registry.store.rows import driver_of, insert_many, quote
 from registry.store.sources import fetch, is_kept
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
@@ -243,7 +243,7 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
 def _copy(connection: Connection, path: Path, at: datetime, *, of_some_tasks: bool) -> None:
     """Copy the rows and columns that are published into the file at `path`."""
     driver = driver_of(connection)
-    driver.execute(f"ATTACH {quoted(path)} AS {_PUBLIC} (READ_WRITE)")
+    driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The order in which rows are stored is that of hidden names, or depends on tasks that are not published.
     is_sorted = of_some_tasks or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
@@ -285,7 +285,7 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     given = set[str]()
-    for entry in entries(connection, "task"):
+    for entry in read_entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
         if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue

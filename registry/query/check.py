@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from registry.errors import QueryError
-from registry.query.question import Query
+from registry.query.request import Query
 
 ITEM_TEXT = "item_text"  # the view whose rows `texts` makes for each query
 

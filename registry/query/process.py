@@ -1,167 +1,171 @@
-"""A query in a process of its own, so that its limits hold.
+"""A query in its own process, so that its limits hold.
 
-DuckDB looks for an interrupt between vectors of rows only, and one row can hold a list that takes hours or all memory.
-So the process is ended from outside at the time limit, on an interrupt, and when this one dies; and the system refuses
-it more memory, and every file, from the moment when the database is open. It only reads, so it can be ended any time.
-
-This process sends what is asked, the other sends back the text, and an error or what else is to be told. Only the
-other imports what is heavy.
+DuckDB checks for an interrupt only between vectors of rows, and one row can hold a list that takes hours or all memory.
+So this process ends the other one at the time limit and on an interrupt, and the other one ends when this one dies. The
+operating system, if it can, refuses it more memory and any file once the database is open. It only reads, so it can be
+ended at any time. Only the other process imports heavy modules.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import pickle
-import re
-import selectors
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import TextIO
 
 from registry.errors import LimitError, RegistryError
-from registry.query.question import QueryRequest
+from registry.platforms import describe_crash, limit_process
+from registry.query.request import QueryRequest
 
-_START = "from registry.query.process import answer_parent; answer_parent()"
-_CHUNK = 1 << 16
-_LONGEST = 3600.0  # seconds in one wait; the system's call cannot wait for ever longer ones
-_OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for what it does not count, and for Python
+CHUNK = 1 << 16  # bytes
+_COMMAND = "from registry.query.process import answer_parent; answer_parent()"
+_LONGEST_WAIT = 3600.0  # seconds; system calls accept no much longer waits
+_DUCKDB_SHARE = 0.8  # of the memory; the rest is for Python and for what DuckDB does not count
 
 
-def ask(question: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
-    """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
+def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
+    """Answer a query in a new process; `write_bytes` receives the UTF-8 of the result as it comes.
 
     Returns:
-        Notes on rows that are left out, as of texts that the registry does not have.
+        Notes, such as on rows that are missing because their texts are not in the registry.
 
     Raises:
-        RegistryError: What the query raises, with its exit status and excerpt.
-        LimitError: It took longer than `timeout` seconds; those that `write_bytes` takes do not count.
+        RegistryError: The query fails; has its exit status and excerpt.
+        LimitError: It took longer than `timeout` seconds; the time of `write_bytes` does not count.
     """
-    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # it finds the same modules
-            "PYTHONUNBUFFERED": ""}  # and loses nothing of what the system does not take at once
-    told = bytearray()
-    command = [sys.executable, "-P", "-c", _START]
-    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=here, start_new_session=True) as child:  # noqa: S603
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # it finds the same modules
+                   "PYTHONUNBUFFERED": ""}  # unbuffered output loses what the system does not take at once
+    command = [sys.executable, "-P", "-c", _COMMAND]
+    reading: Future[bytes] | None = None
+
+    def receive(seconds: float) -> bytes:
+        nonlocal reading
+        reading = reading or threads.submit(output.read1, CHUNK)
+        chunk = reading.result(seconds)
+        reading = None
+        return chunk
+
+    with ThreadPoolExecutor(2) as threads, Popen(  # noqa: S603
+            command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True) as child:
+        assert child.stdin is not None  # it stays open: its end means that this process died
+        assert child.stderr is not None
+        assert isinstance(child.stdout, io.BufferedReader)
+        output = child.stdout
         try:
-            assert child.stdin is not None  # it stays open: its end tells the process that this one is gone
-            with suppress(BrokenPipeError):  # it has ended already, and told why
-                child.stdin.write(pickle.dumps(question))
+            report = threads.submit(child.stderr.read)
+            with suppress(OSError):  # the process has already ended; its report says why
+                child.stdin.write(pickle.dumps(request))
                 child.stdin.flush()
-            assert child.stdout is not None
-            assert child.stderr is not None
-            copy({child.stdout.fileno(): write_bytes, child.stderr.fileno(): told.extend}, timeout)
+            copy_output(receive, write_bytes, timeout)
             child.wait()
         finally:
             child.kill()
-    return told_by(child.returncode, told.decode())
+            threads.shutdown()  # before the pipes that they read are closed
+    return read_report(child.returncode, report.result())
 
 
-def copy(streams: Mapping[int, Callable[[bytes], object]], timeout: float | None) -> None:
-    """Pass on what a process writes until it has closed all streams, to who takes that of each.
+def copy_output(receive: Callable[[float], bytes], write_bytes: Callable[[bytes], object],
+                timeout: float | None) -> None:
+    """Write the output of a process until it ends.
 
-    Raises:
-        LimitError: It took longer than `timeout` seconds.
-    """
-    left = math.inf if timeout is None else timeout
-    with selectors.DefaultSelector() as selector:
-        for stream, take in streams.items():
-            selector.register(stream, selectors.EVENT_READ, take)
-        while selector.get_map():
-            since = time.monotonic()
-            ready = selector.select(min(left, _LONGEST))
-            left -= time.monotonic() - since
-            if left <= 0:
-                raise LimitError(f"the query was ended after {timeout:g} s; --timeout allows more")
-            for key, _ in ready:
-                if chunk := os.read(key.fd, _CHUNK):
-                    key.data(chunk)
-                else:
-                    selector.unregister(key.fileobj)
-
-
-def told_by(returncode: int, told: str) -> list[str]:
-    """What a process that has ended told beside its answer.
+    Args:
+        receive: Returns the next bytes, or none at the end. Raises TimeoutError if none come in so many seconds.
+        write_bytes: Receives them.
+        timeout: Seconds to wait for output.
 
     Raises:
-        RegistryError: It has ended with one.
+        LimitError: The process took longer.
     """
-    if returncode == 0:
-        return json.loads(told.rpartition("\n")[2] or "[]")  # type: ignore[no-any-return]
-    if -returncode in (signal.SIGKILL, signal.SIGABRT):
-        raise LimitError("the query's process was ended by the system, most likely for want of memory; --max-memory "
-                         "sets how much it may take")
-    if returncode < 0:
-        raise RegistryError(f"DuckDB crashed on this query ({signal.Signals(-returncode).name})")
+    remaining = math.inf if timeout is None else timeout
+    while True:
+        start = time.monotonic()
+        try:
+            chunk = receive(min(remaining, _LONGEST_WAIT))
+        except TimeoutError:
+            chunk = None
+        remaining -= time.monotonic() - start
+        if remaining <= 0:
+            raise LimitError(f"the query was ended after {timeout:g} s; --timeout allows more")
+        if chunk is not None:
+            if not chunk:
+                return
+            write_bytes(chunk)
+
+
+def read_report(status: int, report: bytes) -> list[str]:
+    """Return the notes in the report of a process that has ended.
+
+    Args:
+        status: Its exit status.
+        report: JSON in the last line; see `answer`.
+
+    Raises:
+        RegistryError: The process reports an error, or crashed.
+    """
+    if crash := describe_crash(status):
+        if crash in ("SIGKILL", "SIGABRT"):
+            raise LimitError("the system ended the query's process, most likely for lack of memory; --max-memory sets "
+                             "how much it may take")
+        raise RegistryError(f"DuckDB crashed on this query ({crash})")
+    text = report.decode(errors="replace")
     try:
-        error = json.loads(told)
+        content = json.loads(text.rpartition("\n")[2])
     except ValueError:
-        raise RuntimeError(f"the query's process failed:\n{told}") from None
-    raised = RegistryError(error["message"])
-    raised.exit_code, raised.excerpt = returncode, error["excerpt"]
-    raise raised
+        raise RuntimeError(f"the query's process failed:\n{text}") from None
+    if status == 0:
+        return content  # type: ignore[no-any-return]
+    error = RegistryError(content["message"])
+    error.exit_code, error.excerpt = status, content["excerpt"]
+    raise error
 
 
 def answer_parent() -> None:
-    """Answer the question that comes on stdin; the whole work of the process."""
-    question: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
-    answer(question, sys.stdin.fileno())
-
-
-def answer(question: QueryRequest, lifeline: int) -> None:
-    """Answer a question on stdout, and tell what else there is on stderr; ends with the process that asks.
-
-    `lifeline` is a file of which that holds the other end, and writes nothing to it any more.
-    """
-    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # or DuckDB imports it, for half a second
+    """Answer the query on stdin with rows on stdout and a report on stderr: all work of a process of `ask`."""
+    request: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
-    try:
-        from registry.query.sql import write
-        from registry.store.database import Database
-        from registry.store.embargoes import find_left_out, note_hidden
-
-        try:
-            memory = int(question.memory * _OF_DUCKDB)
-            with Database(question.path).querying(memory=memory, output=question.output) as connection:
-                _bound(question.memory, 0 if question.output is None else question.max_bytes)
-                told = [*find_left_out(connection).sentences, *note_hidden(connection),
-                        *write(connection, question, sys.stdout)]
-                sys.stdout.flush()
-                sys.stderr.write("\n" + json.dumps(told))
-        except MemoryError:
-            raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
-    except RegistryError as error:
-        sys.stdout.flush()
-        json.dump({"message": str(error), "excerpt": error.excerpt}, sys.stderr)
-        sys.exit(error.exit_code)
+    status, report = answer(request, sys.stdout)
+    sys.stderr.write(f"\n{report}")
+    sys.exit(status)
 
 
-def _end_with_parent(lifeline: int) -> None:
-    """End the process when nobody holds the other end any more."""
-    while os.read(lifeline, _CHUNK):
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), CHUNK):  # the parent writes nothing more
         pass
     os._exit(1)
 
 
-def _bound(memory: int, size: int | None) -> None:
-    """Have the system refuse this process more than `memory` bytes beside those that it has, and files of more bytes.
+def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
+    """Write the rows of a query, with limits on this whole process.
 
-    None: files may be of any size.
+    Returns:
+        The exit status, and a report as JSON: notes, or message and excerpt of the error.
     """
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # or DuckDB imports it, for half a second
     try:
-        import resource
-    except ImportError:  # a system without limits of processes
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if size is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    if (status := Path("/proc/self/status")).exists():
-        (taken,) = re.findall(r"^VmData:\s*(\d+) kB$", status.read_text(), re.MULTILINE)
-        resource.setrlimit(resource.RLIMIT_DATA, (1024 * int(taken) + memory,) * 2)
+        from registry.query.sql import write_result
+        from registry.store.database import Database
+        from registry.store.embargoes import find_left_out, note_hidden
+
+        try:
+            memory = int(request.memory * _DUCKDB_SHARE)
+            with Database(request.path).querying(memory=memory, output=request.output) as connection:
+                limit_process(request.memory, 0 if request.output is None else request.max_bytes)
+                notes = [*find_left_out(connection).sentences, *note_hidden(connection),
+                         *write_result(connection, request, output)]
+                output.flush()
+        except MemoryError:
+            raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
+    except RegistryError as error:
+        output.flush()
+        return error.exit_code, json.dumps({"message": str(error), "excerpt": error.excerpt})
+    return 0, json.dumps(notes)

@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query.check import Checked, check
-from registry.query.question import Query, QueryRequest
+from registry.query.request import Query, QueryRequest
 from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
-from registry.store.rows import driver_of, quoted
+from registry.store.rows import driver_of, quote
 
 _NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
@@ -112,7 +112,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
             raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
         told = _unpacked(driver, checked)
         select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
-        copy = f"COPY ({select}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+        copy = f"COPY ({select}) TO {quote(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
             (written,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
         except duckdb.IOException as error:
@@ -205,8 +205,8 @@ def _first(message: str) -> str:
 TABLE_ROWS = 10_000  # that a table, which is written in one piece, has at most unless more are asked for
 
 
-def write(connection: Connection, question: QueryRequest, out: TextIO) -> list[str]:
-    """Write the answer to a question to `out`, or into its output file; gives what there is to tell beside it.
+def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
+    """Write the answer to a request to `out`, or into its output file; gives what there is to tell beside it.
 
     Raises:
         QueryError: The query is refused.
@@ -214,27 +214,27 @@ def write(connection: Connection, question: QueryRequest, out: TextIO) -> list[s
         MemoryError: They need more memory than allowed.
         StoreError: The file cannot be written.
     """
-    if question.output is not None:
-        return write_parquet(connection, question.query, question.output, question.max_rows)
-    found = answer(connection, question.query)
+    if request.output is not None:
+        return write_parquet(connection, request.query, request.output, request.max_rows)
+    found = answer(connection, request.query)
     keys = _distinct(found.columns)
-    if question.format != "table":
-        rows = _bounded_rows(found, question.max_rows)
-        out.writelines(render_rows(keys, rows, question.format, terminal=question.width is not None))
+    if request.format != "table":
+        rows = _bounded_rows(found, request.max_rows)
+        output.writelines(render_rows(keys, rows, request.format, terminal=request.width is not None))
         return found.told
     shown: list[Row] = []
 
     def table() -> str:
         return render([Table([dict(zip(keys, row, strict=True)) for row in shown], keys=keys)], "table",
-                      width=question.width, color=question.color)
+                      width=request.width, color=request.color)
 
     try:
-        for row in _bounded_rows(found, question.max_rows or TABLE_ROWS):
+        for row in _bounded_rows(found, request.max_rows or TABLE_ROWS):
             shown.append(row)  # noqa: PERF402  (what came before an error is kept)
     except LimitError:
-        out.write(table())
+        output.write(table())
         raise
-    out.write(table())
+    output.write(table())
     return found.told
 
 

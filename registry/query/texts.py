@@ -16,7 +16,7 @@ from registry.errors import counted, listed
 from registry.items import Item, Tagged
 from registry.query.check import ITEM_TEXT
 from registry.readers import READERS, Document, Reader
-from registry.store.rows import quoted, texts
+from registry.store.rows import quote, text_column
 from registry.treebank import Sentence
 from registry.values import parse
 
@@ -132,8 +132,8 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
     """
     golds: Mapping[str, str] = items[0][1].gold if items else {}
     columns = {name: f"text {n}" for n, name in enumerate(golds)}  # by which no name can be meant for another
-    arrays = {column: texts([item.gold[name] for _, item in items]) for name, column in columns.items()}
-    named = [f"{quoted(name)}: {_column(columns, name)}" for name in columns if name != "source"]
+    arrays = {column: text_column([item.gold[name] for _, item in items]) for name, column in columns.items()}
+    named = [f"{quote(name)}: {_column(columns, name)}" for name in columns if name != "source"]
     parts = {"source": _column(columns, "source"), "gold": _column(columns, "gold"),
              "golds": f"map {{{', '.join(named)}}}" if named else "NULL", "said": "_said", "same_run": "",
              "which": "ranked.scoring_id = ? AND of.replicate = ?"}
@@ -148,7 +148,7 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
         answers = [answer for answer in reader.read_answers(document) if answer.key in ids]
         driver.register("_said", {
             "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
-            "output": texts([str(answer.value) for answer in answers])})
+            "output": text_column([str(answer.value) for answer in answers])})
         driver.execute(_ROWS.format(**parts), [scoring_id, replicate])
         driver.unregister("_said")
     driver.unregister("_words")
@@ -162,7 +162,7 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
     """Add what the runs answer about the items of a test set, beside their words."""
     driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
-                               "text": texts([_words(item) for _, item in items])})
+                               "text": text_column([_words(item) for _, item in items])})
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (
         SELECT if(type = '', key, type || ' ' || key) AS said, answer_id
         FROM answer WHERE answer.item_id = item.item_id AND in_gold))"""

@@ -28,7 +28,7 @@ from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
 from registry.evaluation.scoring.label_codes import stored_labels
 from registry.families import FAMILIES
-from registry.files import new_folder, portable
+from registry.files import new_folder, portable_name
 from registry.importers.every_eval_ever import (
     ANSWERS,
     ATTRIBUTES,
@@ -287,7 +287,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
                   samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
     """Write one record and, if the gold is public, its samples; return the number of samples."""
     standing, evaluation = standings[0][1], evaluation_id(described, standings[0][1])
-    subfolder = Path("data", portable(described.task), portable(standing.team), portable(
+    subfolder = Path("data", portable_name(described.task), portable_name(standing.team), portable_name(
         standing.system + (f"@{standing.version}" if standing.version != "1" else "")))
     (folder / subfolder).mkdir(parents=True, exist_ok=True)
     number, samples_file = file_number(evaluation), None
@@ -355,10 +355,11 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         with new_folder(output) as folder:
             paths = set()
             for team, system, content in eval_results(boards, benchmark):
-                path = folder / portable(team) / portable(system) / ".eval_results" / f"{row.slug}.yaml"
-                if path in paths:
+                path = folder.joinpath(portable_name(team), portable_name(system), ".eval_results",
+                                       f"{portable_name(row.slug)}.yaml")
+                if str(path).casefold() in paths:  # some systems do not distinguish upper and lower case
                     raise InputError(f"{team}/{system} and another system have the same folder name; rename a system")
-                paths.add(path)
+                paths.add(str(path).casefold())
                 path.parent.mkdir(parents=True)
                 path.write_text(content, "utf-8", newline="\n")
     return len(paths)

@@ -26,8 +26,8 @@ from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.files import FAILURES, cause_of, explaining
 from registry.store.log import append
-from registry.store.rows import driver_of, insert, insert_many, parquet_at, quoted
-from registry.store.schema import View, described
+from registry.store.rows import driver_of, insert, insert_many, parquet_at, quote
+from registry.store.schema import View, parse_sql_file
 from registry.submission_fields import SUBMISSION_FIELDS
 
 SUBMITTED = "submitted_files"
@@ -121,7 +121,7 @@ def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
         gold: Whether the gold is released, and thus tables about single items instead of totals.
         sources: Whether the submitted files are released.
     """
-    tables = [ReleasedTable(path.stem.partition("_")[2], *described(path))
+    tables = [ReleasedTable(path.stem.partition("_")[2], *parse_sql_file(path))
               for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
     tables.insert([table.name for table in tables].index("messages"), SUBMISSIONS)
     omitted = {*(() if gold else ITEM_TABLES), *(() if sources else (SUBMITTED,))}
@@ -172,7 +172,7 @@ def write_tables(connection: Connection, folder: Path, tables: Sequence[Released
         path = folder / table.path
         with explaining(folder.parent):
             n_rows = connection.exec_driver_sql(
-                f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
+                f"COPY ({table.select}) TO {quote(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
         if not n_rows:
             path.unlink()
     connection.exec_driver_sql("RESET threads")

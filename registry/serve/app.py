@@ -32,7 +32,7 @@ from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.boards.submissions import Ladder
 from registry.errors import RegistryError, UnknownNameError
 from registry.query import schema
-from registry.query.question import Query, parameter_value
+from registry.query.request import Query, parameter_value
 from registry.rendering.table import format_cells
 from registry.reports.boards import ladder_table
 from registry.reports.page import card, feed, pair_file, site_index

@@ -22,8 +22,8 @@ from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import IO
 
 from registry.errors import LimitError, RegistryError
-from registry.query.forked import ForkedProcess
-from registry.query.question import Query, QueryRequest
+from registry.query.request import Query, QueryRequest
+from registry.query.waiting_process import WaitingProcess
 from registry.serve.snapshots import Snapshots
 from registry.serve.source import BUSY, ProblemError, QueryLimits, Settings, Source
 
@@ -60,10 +60,10 @@ class _Running:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: ForkedProcess | None = None
+        self._process: WaitingProcess | None = None
         self._is_ended = False
 
-    def begin(self, process: ForkedProcess) -> None:
+    def begin(self, process: WaitingProcess) -> None:
         """Set the process.
 
         Raises:
@@ -94,12 +94,12 @@ class Queries:
     """
 
     def __init__(self, source: Source, limits: QueryLimits,
-                 begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
+                 begin: Callable[[], WaitingProcess] = WaitingProcess) -> None:
         self._source, self.limits, self._begin = source, limits, begin
         self._threads = ThreadPoolExecutor(limits.at_once, "query")
         self._free = asyncio.Semaphore(limits.at_once)
         self._waiting = 0
-        self._busy: set[ForkedProcess] = set()
+        self._busy: set[WaitingProcess] = set()
         self._beginning = ThreadPoolExecutor(1, "begin")
         self._ready = deque(self._beginning.submit(begin) for _ in range(limits.at_once))
 
@@ -233,7 +233,7 @@ class Served:
         RegistryError: The first snapshot cannot be written.
     """
 
-    def __init__(self, settings: Settings, begin: Callable[[], ForkedProcess] = ForkedProcess) -> None:
+    def __init__(self, settings: Settings, begin: Callable[[], WaitingProcess] = WaitingProcess) -> None:
         self.settings = settings
         snapshots = Snapshots(settings.path, private=settings.private, sources=settings.shows_texts,
                               every=settings.every)

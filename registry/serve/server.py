@@ -7,7 +7,6 @@ without a complete request are closed, so that slow clients keep nobody out for 
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +18,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from registry.errors import RegistryError
-from registry.query.forked import prepare
+from registry.platforms import allow_open_files, is_port_in_use, prepare_listener
+from registry.query.waiting_process import prepare
 from registry.serve.app import LONGEST_HEAD, application
 from registry.serve.queries import Served
 from registry.serve.source import Settings
@@ -61,19 +61,6 @@ class Idle:
                 one.shutdown()  # what is still to be sent is
 
 
-def allow_connections(listener: socket.socket) -> None:
-    """Have the system allow so many connections, and end those whose other end reads nothing."""
-    with suppress(ImportError, OSError, ValueError):  # where there are no such limits, or they are final
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
-        if soft != resource.RLIM_INFINITY and soft < most:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
-
-
 _GRACE = 5  # seconds for which answers that are being sent are waited for at the end
 
 
@@ -103,12 +90,12 @@ def bound(host: str, port: int) -> socket.socket:
         raise RegistryError(f"{host} is no address of this machine ({getattr(error, 'strerror', error)}); --host "
                             "names another") from None
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        prepare_listener(listener, _UNREAD)
         listener.bind(address)
         listener.listen(2048)
     except OSError as error:
         listener.close()
-        if error.errno == errno.EADDRINUSE:
+        if is_port_in_use(error):
             raise RegistryError(f"port {port} of {host} is in use, by another `registry serve` or another program; "
                                 "--port names another, 0 any that is free") from None
         raise RegistryError(f"cannot listen at {host}, port {port}: {error.strerror}; --host and --port name another "
@@ -138,7 +125,7 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
     """
     if settings.queries is not None:
         prepare()
-    allow_connections(listener)
+    allow_open_files(_FILES)
     with closing(Served(settings)) as served:
         config = uvicorn.Config(
             application(served), log_level="info" if verbose else "warning", access_log=verbose, server_header=False,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +21,8 @@ from subprocess import DEVNULL, PIPE, Popen
 from tempfile import gettempdir
 
 from registry.errors import RegistryError, StoreError
-from registry.files import workplace
+from registry.files import working_folder
+from registry.platforms import describe_crash
 from registry.publication.publish import publish
 from registry.store.database import Database
 from registry.store.embargoes import find_next_reveal, is_public
@@ -75,7 +75,7 @@ class Snapshots:
         self._child: Popen[str] | None = None
         self._opened = ExitStack()
         try:
-            self._folder = self._opened.enter_context(workplace(Path(gettempdir()) / "registry-serve")) / "private"
+            self._folder = self._opened.enter_context(working_folder(Path(gettempdir()) / "registry-serve")) / "private"
             self._folder.mkdir(0o700)
         except OSError as error:
             raise _unwritable(error) from None
@@ -114,15 +114,16 @@ class Snapshots:
     def run_child(self, output: Path) -> datetime | None:
         """Have a child process write a snapshot; return what `write_snapshot` does."""
         command = [sys.executable, "-P", "-m", __name__, str(self._database), str(output), *self._options]
-        modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # the same as here
-        with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True,  # noqa: S603
+        modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # the same as here
+                   "PYTHONIOENCODING": "utf-8"}
+        with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, encoding="utf-8",  # noqa: S603
                    env=os.environ | modules, start_new_session=True) as self._child:
             printed, message = self._child.communicate()
         if status := self._child.returncode:
-            ended = f"the process that writes snapshots was ended by the system ({signal.Signals(-status).name})" if (
-                status < 0) else message.strip()
-            error = RegistryError(ended)
-            error.exit_code = max(status, 1)
+            crash = describe_crash(status)
+            error = RegistryError(f"the system ended the process that writes snapshots ({crash})" if crash else
+                                  message.strip())
+            error.exit_code = 1 if crash else status
             raise error
         return datetime.fromisoformat(printed.strip()) if printed.strip() else None
 

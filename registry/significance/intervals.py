@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from registry.arrays import Flags, Floats, Ints
 from registry.messages import Message
 from registry.parallel.execution import Execution
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 from registry.significance.base import difference_range
 from registry.significance.crossed import cross_runs, explain_crossing_refusal, find_critical_difference
 from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
@@ -457,7 +457,7 @@ class ClosedForm:
     def _influences(self) -> Floats:
         """Influences of the units on the scores, [systems, units]; in a temporary file if they are many."""
         matrix = self._grouped
-        moved = room((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
+        moved = make_array((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
         some = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
         for start in range(0, len(moved), some):
             chosen = range(start, min(start + some, len(moved)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
 from registry.judged import apart
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 
 _MOVED = 2**20  # values that change places at once
 
@@ -53,10 +53,10 @@ class CompactStatistics:
                 ends = (int(least), -1 - int(largest)) if least < 0 else (int(largest),)
                 dtype = np.result_type(*map(np.min_scalar_type, ends))
             if held is None:
-                held = room((n_systems, *statistics.shape[::-1]), most, dtype)
+                held = make_array((n_systems, *statistics.shape[::-1]), most, dtype)
             elif (wider := np.promote_types(held.dtype, dtype)) != held.dtype:
                 before = held
-                held = room(before.shape, most, wider if wider.itemsize < 8 else np.dtype(np.float64))
+                held = make_array(before.shape, most, wider if wider.itemsize < 8 else np.dtype(np.float64))
                 held[:n] = before[:n]
             held[n] = statistics.T
         assert held is not None

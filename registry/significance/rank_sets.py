@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 from registry.significance.base import PairResult, Settings, count_discordant
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import adjust
@@ -255,7 +255,7 @@ class Bootstrapped(JointErrors):
     def _counts(self) -> NDArray[np.uint8]:
         """The count of every unit in each draw, [draws, units]."""
         of, draws = self.influences, self.settings.resamples
-        counts = room((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
+        counts = make_array((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
         drawn = self.settings.execution.here.map(
             partial(draw_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
         for at, of_block in zip(range(0, draws, BLOCK), drawn, strict=True):

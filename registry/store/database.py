@@ -15,8 +15,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, NoRegistryError, StoreError
+from registry.errors import InputError, LockedError, NoRegistryError, StoreError
 from registry.files import is_database
+from registry.platforms import is_open_elsewhere
 from registry.store import definitions, schema
 from registry.store.embargoes import note_hidden
 from registry.store.files import (
@@ -168,7 +169,7 @@ class Database:
         if not self.path.parent.is_dir():
             raise InputError("no such folder; make it first", path=self.path.parent)
         if self.exists():
-            raise InputError("this file is there already; remove it, or name another", path=self.path)
+            raise InputError("this file already exists; remove it, or name another", path=self.path)
         if self.path.is_symlink():
             raise InputError("a symbolic link that leads nowhere; remove it or name another file", path=self.path)
         if self.log.exists():
@@ -209,6 +210,8 @@ class Database:
         try:
             known = is_open(self._real) or is_database(self.path)
         except OSError as error:
+            if is_open_elsewhere(error):
+                raise LockedError(self.path, None) from None
             raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
         if not known:  # DuckDB itself would read a file called *.csv or *.parquet as a table
             raise InputError("this file is no DuckDB database; name another with --db", path=self.path)

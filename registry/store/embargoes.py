@@ -21,7 +21,7 @@ from sqlalchemy import Connection, select
 
 from registry.errors import HiddenError, InputError
 from registry.store import models
-from registry.store.log import entries, now
+from registry.store.log import now, read_entries
 from registry.store.rows import has_row
 
 UNTIL_REVEALED = datetime.max  # hidden until a command says otherwise
@@ -163,7 +163,7 @@ def _given(connection: Connection, task_id: int) -> set[str]:
     """The pseudonyms that teams of a task were given, by the log: of those that were purged only the log has them."""
     task = models.task
     slug = connection.execute(select(task.c.slug).where(task.c.task_id == task_id)).scalar_one()
-    return {name for of in entries(connection, "pseudonyms", subject=slug)
+    return {name for of in read_entries(connection, "pseudonyms", subject=slug)
             for name in of.details.get("teams", {}).values()}
 
 

@@ -8,17 +8,15 @@ is opened by another name. A connection reaches no other files unless they are l
 from __future__ import annotations
 
 import glob
-import os
 import re
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 from sqlalchemy import Connection, create_engine
@@ -26,9 +24,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
-from registry.store.rows import driver_of, quoted
+from registry.platforms import link_or_copy
+from registry.store.rows import driver_of, quote
 
-_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. ")
+_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
+                     r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second on Windows
 _FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
 
 
@@ -56,10 +56,10 @@ def explaining(path: Path) -> Iterator[None]:
 
 def explain(message: str, path: Path) -> RegistryError | None:
     """Name what DuckDB's `message` says of the database file; None where it says nothing of the file."""
-    if "Could not set lock" in message:
+    if _is_locked(message):
         holder = _HOLDER.search(message)
-        pid = int(holder.group(2)) if holder and holder.group(2) else None
-        return LockedError(path, pid, Path(holder.group(1)).name if holder else None)
+        name, pid = (holder[1] or holder[3], holder[2] or holder[4]) if holder else (None, None)
+        return LockedError(path, int(pid) if pid else None, Path(name).name if name else None)
     if "not a valid DuckDB database file" in message:
         return InputError("this file is no DuckDB database; name another with --db", path=path)
     if "newer version" in message or "version number" in message:
@@ -72,6 +72,12 @@ def explain(message: str, path: Path) -> RegistryError | None:
         told = failure[1].replace(str(path.resolve().parent), str(path.parent))
         return StoreError(path, f"cannot use the file: {told}")
     return None
+
+
+def _is_locked(message: str) -> bool:
+    """Return True if DuckDB could not open a file that another process has open; Windows reports it differently."""
+    return any(words in message for words in (
+        "Could not set lock", "File is already open in", "being used by another process"))
 
 
 NO_ACCESS = {"enable_external_access": "false"}  # DuckDB still opens the database, its log and its temporary folder
@@ -95,14 +101,9 @@ def confine(driver: Any, reach: Reach) -> None:
     # DuckDB checks the pattern of `read_parquet` too, not only the files that match it.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
     for setting, paths in (("allowed_paths", reach.files), ("allowed_directories", folders)):
-        driver.execute(f"SET {setting} = [{', '.join(map(quoted, paths))}]")
+        driver.execute(f"SET {setting} = [{', '.join(map(quote, paths))}]")
     driver.execute("SET enable_external_access = false")
 
-
-try:
-    import fcntl
-except ImportError:  # Windows: there DuckDB lets nobody open what it writes to
-    fcntl = None  # type: ignore[assignment]
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
 STORAGE_VERSION = "v1.2.0"
@@ -168,10 +169,7 @@ class _Files:
             return _Opened(key.path)
         folder = TemporaryDirectory(prefix="registry-")
         name = Path(folder.name) / key.path.name
-        try:
-            os.link(key.path, name)
-        except OSError:  # another file system
-            shutil.copyfile(key.path, name)
+        link_or_copy(key.path, name)
         return _Opened(name, folder)
 
     def close(self, key: _Key) -> None:
@@ -190,16 +188,6 @@ _files = _Files()
 def is_open(path: Path) -> bool:
     """Say whether this process has the file at `path`, no link, open."""
     return any(key.path == path for key in list(_files.opened))
-
-
-def is_free(file: IO[bytes]) -> bool:
-    """Say whether no process writes to an open file by DuckDB, whose lock for readers this process then has."""
-    if fcntl is None:
-        return True
-    with suppress(BlockingIOError, PermissionError):
-        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 @contextmanager
@@ -257,7 +245,7 @@ def _patiently(path: Path, arguments: dict[str, Any], patience: float) -> tuple[
                 _files.opened[key] = opened
                 return connection, key
         except FAILURES as error:
-            if "Could not set lock" not in str(error) or time.monotonic() > deadline:
+            if not _is_locked(str(error)) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 

@@ -1,10 +1,10 @@
-"""Lists of what a registry holds, and the history of each thing: inputs, settings, program, who and when."""
+"""Lists of the contents of a registry, and the history of single results: inputs, settings, program, user and time."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
@@ -12,14 +12,14 @@ from sqlalchemy import Connection, text
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.provenance import parse_signature
 from registry.store.embargoes import is_public
-from registry.store.rows import selected
+from registry.store.rows import select_rows
 from registry.submission_fields import SUBMISSION_FIELDS
 
 Row = dict[str, Any]
 
-ALTERED = "in the given line, not as stored"  # the title of the section that tells of an edited signature
+ALTERED = "in the given line, not as stored"  # title of the section about an edited signature
 _PAIR = re.compile(r"((?:.*\|)?(?:id:)?[0-9a-f]{8})/(.+~.+)")
-_FOUND = ("score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "log10_p", "p_low", "p_high",
+_RESULT_COLUMNS = ("score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "log10_p", "p_low", "p_high",
           "p_adjusted", "significant", "resolved", "method", "resamples", "n_units", "n_discordant", "statistic",
           "messages", "tested_statistics_a", "tested_statistics_b")
 _RESULT = """
@@ -46,91 +46,95 @@ _RESULT = """
 
 
 class Section(NamedTuple):
-    """A part of a history: what it is about, and rows with the same keys."""
+    """A part of a history: its title, and rows with the same keys."""
 
     title: str
     rows: list[Row]
 
 
-def history(connection: Connection, name: str) -> list[Section]:
-    """The history of a comparison or a study, one of its pairs, a run, or a submission.
+def find_history(connection: Connection, name: str) -> list[Section]:
+    """Return the history of a comparison, a study, a pair, a run, or a submission.
 
     Args:
-        connection: To the registry.
-        name: A signature or the id at its end, for a pair with `/` and the two systems, `~` between them, each as
-            `team/system@version`, `team/system` or `system`; `run:` and a number; `task/test_set/team/system`, with
-            `@version` or all of its versions.
+        connection: Connection to the registry.
+        name: A signature or the id at its end; for a pair, this with `/` and `A~B`, where A and B are
+            `team/system@version`, `team/system` or `system`; `run:` and a number; or `task/test_set/team/system`, with
+            `@version` for a single version.
 
     Raises:
-        UnknownNameError: Nothing is called so.
+        UnknownNameError: The registry has nothing of this name.
     """
     kind, _, number = name.partition(":")
     if kind == "run":
-        found = _run(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
-    elif (of_pair := _PAIR.fullmatch(name)) and (made := _comparison(connection, of_pair[1])):
-        found = _pair(connection, made, *of_pair.groups())
+        sections = _run(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
+    elif (match := _PAIR.fullmatch(name)) and (comparison := _find_comparison(connection, match[1])):
+        sections = _pair(connection, comparison, *match.groups())
     elif "/" in name and "|" not in name:
-        found = _submission(connection, name)
+        sections = _submission(connection, name)
     else:
-        found = _signed(connection, name)
-    if not found:
-        raise UnknownNameError("signature, pair, run or submission", name, _known(connection))
-    return found
+        sections = _comparison_or_study(connection, name)
+    if not sections:
+        signatures = select_rows(connection, "SELECT signature FROM comparison UNION ALL SELECT signature FROM study")
+        submissions = select_rows(connection, "SELECT name FROM ranked_submission")
+        raise UnknownNameError("signature, pair, run or submission", name, [
+            *(row["signature"].rpartition("id:")[2] for row in signatures), *(row["name"] for row in submissions)])
+    return sections
 
 
-def head(connection: Connection) -> list[Section]:
-    """The last entry of the log, whose hash stands for all of it.
+def read_log_head(connection: Connection) -> list[Section]:
+    """Return the last entry of the log, whose hash covers all entries.
 
     Raises:
-        MismatchError: The log is that of a public file, which is redacted.
+        MismatchError: The file is public, so its log is redacted.
     """
     if is_public(connection):
-        raise MismatchError("the log of a public file is redacted and has no head; ask for that of the registry itself")
-    return [Section("head of the log", selected(
+        raise MismatchError("the log of a public file is redacted and has no head; name the registry itself with --db")
+    return [Section("head of the log", select_rows(
         connection, 'SELECT event_id AS entry, "at", hash FROM event ORDER BY event_id DESC LIMIT 1'))]
 
 
-def _comparison(connection: Connection, line: str) -> Row | None:
-    """The comparison that a line, or the id at its end, identifies: of several with one signature the last."""
-    found = selected(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
-                  end=f"id:{line.rpartition('id:')[2]}")
-    return found[-1] if found else None
+def _find_comparison(connection: Connection, line: str) -> Row | None:
+    """Return the comparison that a signature, or the id at its end, identifies: the last of several."""
+    rows = select_rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
+                       end=f"id:{line.rpartition('id:')[2]}")
+    return rows[-1] if rows else None
 
 
-def _altered(line: str, stored: str) -> list[Section]:
-    """What a line says otherwise than the stored signature with its id; an id alone says nothing."""
+def _compare_signature(line: str, stored: str) -> list[Section]:
+    """Return the fields in which a line differs from the stored signature with the same id."""
     if "|" not in line or line == stored:
         return []
     try:
-        given, kept = parse_signature(line), parse_signature(stored)
+        given_fields, stored_fields = vars(parse_signature(line)), vars(parse_signature(stored))
     except InputError as error:
         return [Section(ALTERED, [{"field": "line", "given": str(error), "stored": stored}])]
     return [Section(ALTERED, [
-        {"field": key, "given": str(value), "stored": str(vars(kept).get(key))} for key, value in vars(given).items()
-        if value != vars(kept).get(key)])]
+        {"field": key, "given": str(value), "stored": str(stored_fields.get(key))}
+        for key, value in given_fields.items() if value != stored_fields.get(key)])]
 
 
-def _signed(connection: Connection, line: str) -> list[Section]:
-    """The history of the comparison or study that a line, or the id at its end, identifies."""
-    row = _comparison(connection, line)
+def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
+    """Return the history of the comparison or study that a signature, or the id at its end, identifies."""
+    row = _find_comparison(connection, line)
     if row is None:
-        studies = selected(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
-                                    "WHERE ends_with(signature, :end)", end=f"id:{line.rpartition('id:')[2]}")
+        studies = select_rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
+                                          "WHERE ends_with(signature, :end)", end=f"id:{line.rpartition('id:')[2]}")
         return [] if not studies else [
-            *_altered(line, studies[0]["signature"]),
+            *_compare_signature(line, studies[0]["signature"]),
             _facts("study", studies[0], ("signature", "study", "subject", "digest", "created_at")),
             *_run(connection, studies[0]["run_id"])]
     number = row["comparison_id"]
-    asked = json.loads(row["request"] or "{}")
-    settings = asked.pop("significance", {}) | asked
-    settings |= {"family": _family(settings["family"])} if "family" in settings else {}
+    request = json.loads(row["request"] or "{}")
+    settings = request.pop("significance", {}) | request
+    if "family" in settings:
+        settings["family"] = _describe_family(settings["family"])
     return [
-        *_altered(line, row["signature"]),
+        *_compare_signature(line, row["signature"]),
         _facts("comparison", row, ("signature", "digest", "test", "n_items", "n_units", "n_systems", "family_size",
                                    "created_at")),
         Section("asked for", [{"setting": name, "value": str(value)} for name, value in settings.items()]),
         _gold(connection, row["gold_revision_id"]),
-        Section("systems", selected(connection, """
+        Section("systems", select_rows(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, standing.score, rank, rank_low,
                 rank_high, submission.digest, submission.created_at AS submitted_at,
                 score.run_id AS scored_by_run, score.digest AS statistics
@@ -138,7 +142,7 @@ def _signed(connection: Connection, line: str) -> list[Section]:
             JOIN team USING (team_id) JOIN comparison USING (comparison_id)
             LEFT JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = comparison.metric_id
             WHERE comparison_id = :id ORDER BY standing.position""", id=number)),
-        Section("pairs by run", selected(connection, """
+        Section("pairs by run", select_rows(connection, """
             SELECT pair_result.run_id AS run, method, count(*) AS pairs, min(started_at) AS started_at,
                 any_value(code_version) AS version, any_value(code_revision) AS revision
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
@@ -146,48 +150,52 @@ def _signed(connection: Connection, line: str) -> list[Section]:
         *_run(connection, row["run_id"])]
 
 
-def _family(asked: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
-    """The boards of a family in words; of one board alone what was asked for.
+def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
+    """Return the boards of a family as text.
 
-    >>> _family({"boards": ["test, acc", "test, f1"], "absent": ["dev, f1"], "digests": []})
-    '2 boards (test, acc; test, f1), and dev, f1, of which nothing is compared yet'
+    Args:
+        family: The recorded boards; or, if the correction covers only one board, the setting in the manifest.
+
+    >>> _describe_family({"boards": ["test, acc", "test, f1"], "absent": ["dev, f1"], "digests": []})
+    '2 boards (test, acc; test, f1), and without comparison yet: dev, f1'
     """
-    if not isinstance(asked, Mapping):
-        return asked if isinstance(asked, str) else "; ".join(asked)
-    boards, absent = asked["boards"], "; ".join(asked.get("absent", ()))
+    if not isinstance(family, Mapping):
+        return family if isinstance(family, str) else "; ".join(family)
+    boards, absent = family["boards"], "; ".join(family.get("absent", ()))
     return f"{counted(len(boards), 'board')} ({'; '.join(boards)})" + (
-        f", and {absent}, of which nothing is compared yet" if absent else "")
+        f", and without comparison yet: {absent}" if absent else "")
 
 
 def _gold(connection: Connection, revision: int) -> Section:
-    """The files of a revision of the gold."""
-    return Section("gold", selected(connection, """
+    """Return the files of a gold revision."""
+    return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
         JOIN source ON source.digest = source_digest WHERE gold_revision_id = :gold AND gold_source.reader =
         revision.reader ORDER BY ALL""", gold=revision))
 
 
-def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Section]:
-    """The history of one pair's result, in a comparison that `line` identifies."""
-    number = made["comparison_id"]
-    known: dict[str, int] = dict(map(tuple, connection.execute(text("""
+def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> list[Section]:
+    """Return the history of one pair's result in a comparison that `line` identifies."""
+    number = comparison["comparison_id"]
+    submissions: dict[str, int] = dict(map(tuple, connection.execute(text("""
         SELECT team.name || '/' || system.name || '@' || version, submission_id
         FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": number})))
-    one, other = _two_of(both, known)
-    (row,) = selected(connection, _RESULT, id=number, one=one, other=other)
-    names = {submission: name for name, submission in known.items()}
-    row |= {key: made[key] for key in ("signature", "alpha", "correction", "unit")}
+    first, second = _find_pair(systems, submissions)
+    (row,) = select_rows(connection, _RESULT, id=number, one=first, other=second)
+    names = {submission: name for name, submission in submissions.items()}
+    row |= {key: comparison[key] for key in ("signature", "alpha", "correction", "unit")}
     row |= {"system_a": names[row["submission_a"]], "system_b": names[row["submission_b"]],
-            "n_pairs": made["family_size"], "compared_by_run": made["run_id"]}
+            "n_pairs": comparison["family_size"], "compared_by_run": comparison["run_id"]}
     return [
-        *_altered(line, made["signature"]),
-        _facts("result", row, ("signature", "system_a", "system_b", *_FOUND, "tested_by_run", "compared_by_run")),
+        *_compare_signature(line, comparison["signature"]),
+        _facts("result", row, ("signature", "system_a", "system_b", *_RESULT_COLUMNS, "tested_by_run",
+                               "compared_by_run")),
         _facts("asked for", row, ("metric", "test", "alternative", "unit", "asked_resamples", "seed", "interval",
                                   "confidence", "runs", "alpha", "correction", "n_pairs")),
-        _gold(connection, made["gold_revision_id"]),
-        Section("answers", selected(connection, """
+        _gold(connection, comparison["gold_revision_id"]),
+        Section("answers", select_rows(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, replicate + 1 AS run, of.name AS
                 file, source_digest AS digest, submission.digest AS answers, score.digest AS statistics,
                 score.run_id AS scored_by_run
@@ -196,72 +204,73 @@ def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Secti
             JOIN submission_source AS of USING (submission_id)
             LEFT JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = comparison.metric_id
             WHERE comparison_id = :id AND submission_id IN (:one, :other) ORDER BY position, replicate""",
-                                 id=number, one=one, other=other)),
+                                 id=number, one=first, other=second)),
         *_run(connection, row["tested_by_run"])]
 
 
-def _two_of(both: str, known: Mapping[str, int]) -> tuple[int, int]:
-    """The two submissions that `both` names, parted by `~`, which may stand in a name too."""
-    called: dict[str, set[int]] = {}
-    for name, number in known.items():
-        for short_name in (name, name.rpartition("@")[0], name.partition("/")[2].rpartition("@")[0]):
-            called.setdefault(short_name, set()).add(number)
-    parts = both.split("~")
-    cuts = [("~".join(parts[:n]), "~".join(parts[n:])) for n in range(1, len(parts))]
-    found = [(a, b) for one, other in cuts for a in called.get(one, ()) for b in called.get(other, ()) if a != b]
-    if len(found) != 1:
-        raise UnknownNameError("pair of systems A~B, each of them", both, known)
-    return found[0]
+def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
+    """Return the ids of the two submissions in `A~B`; names may contain `~` themselves."""
+    ids: dict[str, set[int]] = {}
+    for name, number in submissions.items():
+        for alias in (name, name.rpartition("@")[0], name.partition("/")[2].rpartition("@")[0]):
+            ids.setdefault(alias, set()).add(number)
+    parts = systems.split("~")
+    divisions = [("~".join(parts[:n]), "~".join(parts[n:])) for n in range(1, len(parts))]
+    pairs = [(a, b) for first, second in divisions for a in ids.get(first, ()) for b in ids.get(second, ()) if a != b]
+    if len(pairs) != 1:
+        raise UnknownNameError("pair of systems A~B, each of them", systems, submissions)
+    return pairs[0]
 
 
 def _run(connection: Connection, number: int) -> list[Section]:
-    """What a command was, and what it logged."""
-    found = selected(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
-    if not found:
+    """Return a command with its environment, inputs and log entries."""
+    rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
+    if not rows:
         return []
-    environment = json.loads(found[0]["environment"])
-    inputs = json.loads(found[0]["inputs"])
+    environment = json.loads(rows[0]["environment"])
+    inputs = json.loads(rows[0]["inputs"])
     return [
-        _facts(f"run {number}", found[0], ("command", "parameters", "started_at", "ended_at", "code_version",
-                                           "code_revision", "code_dirty")),
-        Section("environment", [{"what": what, "version": version} for what, version in environment.items()]),
+        _facts(f"run {number}", rows[0], ("command", "parameters", "started_at", "ended_at", "code_version",
+                                          "code_revision", "code_dirty")),
+        Section("environment", [{"what": name, "version": version} for name, version in environment.items()]),
         Section("read", [{"file": file, "digest": digest} for file, digest in inputs.items()]),
-        Section("log", selected(connection, """
+        Section("log", select_rows(connection, """
             SELECT event_id AS entry, "at", actor, action, subject, details FROM event
             WHERE run_id = :number ORDER BY event_id""", number=number))]
 
 
 def _submission(connection: Connection, name: str) -> list[Section]:
-    """The history of a submission, or of all versions of a system."""
+    """Return the history of a submission, or of all versions of a system."""
     facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
                       if field.name not in ("track", "version", "declared"))
-    found = selected(connection, f"""
+    rows = select_rows(connection, f"""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version
                 AS name, track.name AS track, {facts}, submission_id
         FROM submission JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
         JOIN team ON team.team_id = system.team_id LEFT JOIN track ON track.track_id = submission.track_id
         ORDER BY submission_id""")  # noqa: S608
-    chosen = [row for row in found if name in (row["name"], row["name"].rpartition("@")[0])]
     sections = []
-    for row in chosen:
+    for row in rows:
+        if name not in (row["name"], row["name"].rpartition("@")[0]):
+            continue
         number = row.pop("submission_id")
         sections += [
             _facts("submission", row, tuple(row)),
-            Section("files", selected(connection, """
+            Section("files", select_rows(connection, """
                 SELECT replicate + 1 AS run, submission_source.name AS file, source_digest AS digest, n_bytes
                 FROM submission_source JOIN source ON source.digest = source_digest
                 WHERE submission_id = :id ORDER BY replicate""", id=number)),
-            Section("scores", selected(connection, """
+            Section("scores", select_rows(connection, """
                 SELECT metric.name AS metric, value AS score, revision.revision AS gold, scoring.missing, n_missing,
                     score.run_id AS run, run.started_at AS computed_at, code_version AS version
                 FROM scoring JOIN score USING (scoring_id) JOIN metric USING (metric_id)
                 JOIN gold_revision AS revision USING (gold_revision_id) JOIN run ON run.run_id = score.run_id
                 WHERE submission_id = :id ORDER BY ALL""", id=number)),
-            Section("boards", selected(connection, """
+            Section("boards", select_rows(connection, """
                 SELECT signature, standing.score, rank, rank_low, rank_high, comparison.created_at
                 FROM standing JOIN comparison USING (comparison_id)
                 WHERE submission_id = :id ORDER BY comparison_id""", id=number)),
-            Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in selected(
+            Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in select_rows(
                 connection, """
                 SELECT event_id AS entry, "at", actor, action, run_id AS run, details FROM event
                 WHERE subject = :name ORDER BY event_id""", name=row["name"])])]
@@ -269,37 +278,29 @@ def _submission(connection: Connection, name: str) -> list[Section]:
 
 
 def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
-    """A section of one thing: its names and values."""
+    """Return a section with one row for each named value of a row."""
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
-
-
-def _known(connection: Connection) -> Iterator[str]:
-    """What there is a history of."""
-    for row in selected(connection, "SELECT signature FROM comparison UNION ALL SELECT signature FROM study"):
-        yield row["signature"].rpartition("id:")[2]
-    for row in selected(connection, "SELECT name FROM ranked_submission"):
-        yield row["name"]
 
 
 Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_tasks(connection: Connection) -> Listing:
-    """Every task."""
+    """Return all tasks."""
     keys, rows = _select(connection, """
         SELECT slug AS id, title, version, seed,
             (SELECT count(*) FROM test_set WHERE test_set.task_id = task.task_id) AS test_sets,
             (SELECT count(*) FROM ranked_submission WHERE ranked_submission.task = task.slug) AS submissions, manifest
         FROM task ORDER BY task_id""")
-    told = ("date", "deadline", "licence", "url")
+    declared_keys = ("date", "deadline", "licence", "url")
     for row in rows:
         declared = json.loads(row.pop("manifest"))["task"]
-        row |= {key: declared.get(key) for key in told}
-    return [*keys[:-1], *told], rows
+        row |= {key: declared.get(key) for key in declared_keys}
+    return [*keys[:-1], *declared_keys], rows
 
 
 def list_submissions(connection: Connection) -> Listing:
-    """Every submission, with its full name as `id`; `ranked` tells whether it takes part now."""
+    """Return all submissions, with full names as `id`; `ranked` is true for submissions on current boards."""
     facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
                       if field.is_declared and field.type not in ("id", "object"))
     return _select(connection, f"""
@@ -318,7 +319,7 @@ def list_submissions(connection: Connection) -> Listing:
 
 
 def list_teams(connection: Connection) -> Listing:
-    """Every team and system that may be told apart, with its pseudonym where its task is or was anonymous."""
+    """Return all teams and systems, with pseudonyms in tasks that are or were anonymous."""
     return _select(connection, """
         SELECT task.slug || '/' || team.name || coalesce('/' || system.name, '') AS id, task.slug AS task,
             concat_ws('/', team.pseudonym, system.pseudonym) AS pseudonym, team.name AS team, system.name AS system
@@ -327,7 +328,7 @@ def list_teams(connection: Connection) -> Listing:
 
 
 def list_runs(connection: Connection) -> Listing:
-    """Every command that changed something; `ended_at` is empty where it was cut short."""
+    """Return all commands that changed something; `ended_at` is empty if a command was interrupted."""
     return _select(connection, """
         SELECT run_id AS id, command, parameters, started_at, ended_at, code_version, code_revision, code_dirty,
             (SELECT count(*) FROM event WHERE event.run_id = run.run_id) AS events
@@ -335,5 +336,5 @@ def list_runs(connection: Connection) -> Listing:
 
 
 def _select(connection: Connection, sql: str) -> Listing:
-    found = connection.execute(text(sql))
-    return list(found.keys()), [dict(row._mapping) for row in found]
+    result = connection.execute(text(sql))
+    return list(result.keys()), [dict(row) for row in result.mappings()]

@@ -1,4 +1,4 @@
-"""Rows in and out: ids that the application allocates, single rows, and bulk columns."""
+"""Reading and inserting rows: ids that the application allocates, single rows, and bulk columns."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Table, text
 
-_WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
-_CUT = 50 * 2048  # rows of arrays that DuckDB gives to one thread
-_FEW = 250  # values that DuckDB takes from a statement sooner than it finds them in arrays
+_MAX_FIXED_WIDTH = 100  # characters of texts in arrays of fixed width, at 4 bytes each
+_ROWS_OF_A_THREAD = 50 * 2048  # rows of arrays that DuckDB gives to one thread
+_MAX_VALUES = 250  # up to so many values, a statement with values is faster than one with arrays
 
 
 class Coded(NamedTuple):
-    """A column in which few texts stand in many rows: the place of each row's text in `texts`."""
+    """A column with few distinct texts: the index of each row's text in `texts`."""
 
     codes: NDArray[Any]
     texts: Sequence[str]
@@ -30,30 +30,34 @@ Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 
 
 def driver_of(connection: Connection) -> Any:
-    """DuckDB's own connection, in the same transaction."""
+    """Return DuckDB's own connection, in the same transaction."""
     return connection.connection.driver_connection
 
 
 def next_id(connection: Connection, table: Table) -> int:
-    """The first free id of a table whose first column is its id."""
+    """Return the first free id of a table, whose first column must be its id."""
     (column, *_) = table.columns
     query = f'SELECT max("{column.name}") FROM "{table.name}"'  # noqa: S608
     return int(connection.exec_driver_sql(query).scalar_one() or 0) + 1
 
 
-def filled(connection: Connection, tables: Iterable[str]) -> set[str]:
-    """Those of some tables that have a row."""
+def find_nonempty(connection: Connection, tables: Iterable[str]) -> set[str]:
+    """Return the tables that have rows."""
     query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (FROM \"{table}\")" for table in tables)
     return set(connection.exec_driver_sql(query).scalars())
 
 
-def has_row(connection: Connection, of: str) -> bool:
-    """Whether a table has any such row: asked first where it takes DuckDB ten milliseconds to plan the views."""
-    return connection.exec_driver_sql(f"SELECT 1 FROM {of} LIMIT 1").first() is not None  # noqa: S608 - the program's own
+def has_row(connection: Connection, source: str) -> bool:
+    """Return whether a table, with an optional WHERE clause, has a row.
+
+    Check this before a query of views that need ten milliseconds of planning.
+    """
+    query = f"SELECT 1 FROM {source} LIMIT 1"  # noqa: S608 - the program's own
+    return connection.exec_driver_sql(query).first() is not None
 
 
 def insert(connection: Connection, table: Table, **values: Any) -> int:
-    """Insert one row under the next free id, and return the id."""
+    """Insert one row with the next free id, and return the id."""
     (column, *_) = table.columns
     allocated = next_id(connection, table)
     connection.execute(table.insert().values({column.name: allocated, **values}))
@@ -61,13 +65,13 @@ def insert(connection: Connection, table: Table, **values: Any) -> int:
 
 
 def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert rows, however many, at DuckDB's own speed, inside the connection's transaction; nan becomes NULL.
+    """Insert any number of rows at DuckDB's own speed, in the connection's transaction; nan becomes NULL.
 
     Args:
-        connection: Of the transaction.
-        table: Whose every column is given.
-        columns: An array for each column, all of one length, texts that are coded, or one number that stands in every
-            row. What is masked becomes NULL.
+        connection: Connection in a transaction.
+        table: Table of the rows.
+        columns: All columns of the table: arrays of equal length, coded texts, or a number for all rows. Masked values
+            become NULL.
 
     Raises:
         ValueError: A column is missing or unknown, or lengths differ.
@@ -76,62 +80,56 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
         raise ValueError(f"columns {sorted(columns)} are not those of table {table.name}")
     values, arrays = [], dict[str, NDArray[Any]]()
     for column in table.columns:
-        value, registered = _value(column.name, columns[column.name])
+        value, registered = _to_sql(column.name, columns[column.name])
         values.append(value)
         arrays |= registered
     if len({len(array) for array in arrays.values()}) != 1:
         raise ValueError(f"columns for table {table.name} differ in length")
     n = len(next(iter(arrays.values())))
-    if n and n * len(values) <= _FEW:
-        cells = [_cells(columns[column.name], n) for column in table.columns]
+    if n and n * len(values) <= _MAX_VALUES:
+        cells = [_to_list(columns[column.name], n) for column in table.columns]
         row = f"({', '.join('?' * len(cells))})"
         query = f'INSERT INTO "{table.name}" VALUES {", ".join([row] * n)}'  # noqa: S608
         connection.exec_driver_sql(query, tuple(chain.from_iterable(zip(*cells, strict=True))))
     elif n:
-        _insert_arrays(connection, table, values, arrays)
+        query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
+        with with_arrays(connection, arrays):
+            connection.exec_driver_sql(query)
 
 
-def _cells(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
-    """The values of a column of `n` rows one by one, None for NULL."""
+def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
+    """Return the values of a column of `n` rows; nan becomes None."""
     if isinstance(column, Coded):
         return [column.texts[code] for code in column.codes]
     if isinstance(column, np.ndarray):
-        return [None if value != value else value for value in column.tolist()]  # nan alone is not itself
+        return [None if value != value else value for value in column.tolist()]  # only nan differs from itself
     return [column] * n
-
-
-def _insert_arrays(connection: Connection, table: Table, values: Sequence[str],
-                   arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Insert what the values, in SQL, say of the arrays."""
-    query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
-    with with_arrays(connection, arrays):
-        connection.exec_driver_sql(query)
 
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Let statements select from the arrays, as the columns of a table `_columns`.
+    """Let statements select from arrays as the columns of a table `_columns`.
 
-    Many rows are inserted by one thread: several would cut them elsewhere than the table does, and copy them once more.
+    One thread inserts many rows: several threads would not divide them as the table does, and would copy them again.
     """
-    driver, many = driver_of(connection), len(next(iter(arrays.values()))) > _CUT
+    driver, is_large = driver_of(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
     driver.register("_columns", arrays)
-    if many:
+    if is_large:
         driver.execute("SET threads = 1")
     try:
         yield
     finally:
-        if many:
+        if is_large:
             driver.execute("RESET threads")
         driver.unregister("_columns")
 
 
-def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """What a column of a table is in SQL, and the arrays by name that this speaks of."""
+def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Return the SQL expression of a column, and the arrays that it uses, by name."""
     if isinstance(column, Coded):
-        texts = ", ".join(map(quoted, column.texts))
-        return f'([{texts}])["{name}" + 1]', {name: column.codes}
-    if isinstance(column, np.ma.MaskedArray):  # DuckDB itself would take what is under a mask for data
+        literals = ", ".join(map(quote, column.texts))
+        return f'([{literals}])["{name}" + 1]', {name: column.codes}
+    if isinstance(column, np.ma.MaskedArray):  # DuckDB ignores masks
         mask = f"{name} masked"
         return f'if("{mask}", NULL, "{name}")', {name: np.ma.getdata(column), mask: np.ma.getmaskarray(column)}
     if isinstance(column, np.ndarray):  # DuckDB misreads the columns of a structured array
@@ -140,7 +138,7 @@ def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[s
 
 
 def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows that carry every column, save that new ids are given where they have none; None and nan are NULL."""
+    """Insert rows with all columns; the id may be missing, and None and nan become NULL."""
     if not rows:
         return
     columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
@@ -152,48 +150,47 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
-    """A column that DuckDB takes without pandas, for which it looks where it meets many a None."""
+    """Return a column without None, because DuckDB imports pandas for columns with many of them."""
     if None not in values:
         if isinstance(values[0], datetime):
             return np.array(values, dtype="datetime64[us]")
-        return texts(values) if isinstance(values[0], str) else np.array(values)
-    there = [value for value in values if value is not None]
-    stand_in = there[0] if there else 0
-    filled = _column([stand_in if value is None else value for value in values])
-    return np.ma.MaskedArray(filled, [value is None for value in values])
+        return text_column(values) if isinstance(values[0], str) else np.array(values)
+    placeholder = next((value for value in values if value is not None), 0)
+    column = _column([placeholder if value is None else value for value in values])
+    return np.ma.MaskedArray(column, [value is None for value in values])
 
 
-def texts(values: list[str]) -> NDArray[Any]:
-    """A column of texts for `insert_bulk`.
+def text_column(values: list[str]) -> NDArray[Any]:
+    """Return texts as a column for `insert_bulk`.
 
-    Of fixed width where that costs little memory: DuckDB looks for pandas at every single Python object it is given.
+    Short texts have a fixed width, because DuckDB tries to import pandas for every single Python object.
     """
     longest = max(map(len, values), default=0)
-    if longest <= _WIDEST:
+    if longest <= _MAX_FIXED_WIDTH:
         return np.array(values, dtype=np.str_)
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
 
 
-def selected(connection: Connection, query: str, **values: Any) -> list[dict[str, Any]]:
-    """The rows of a SELECT, with what its parameters stand for, each by the names of the columns."""
-    return [dict(row) for row in connection.execute(text(query), values).mappings()]
+def select_rows(connection: Connection, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    """Return the rows of a SELECT as dictionaries."""
+    return [dict(row) for row in connection.execute(text(query), parameters).mappings()]
 
 
-def quoted(text: str | Path) -> str:
-    """Write a text as SQL does.
+def quote(text: str | Path) -> str:
+    """Return a text as an SQL literal.
 
-    >>> quoted("it's")
+    >>> quote("it's")
     "'it''s'"
     """
     return "'" + str(text).replace("'", "''") + "'"
 
 
 def parquet_at(path: Path) -> str:
-    """The table of one Parquet file as SQL names it: no character of its path is a pattern, no folder a column.
+    """Return the SQL for the table of one Parquet file: its path has no patterns, and folders are not columns.
 
     >>> parquet_at(Path("a[1]/key=b.parquet"))
     "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"
     """
-    return f"read_parquet({quoted(glob.escape(str(path)))}, hive_partitioning = false)"
+    return f"read_parquet({quote(glob.escape(str(path)))}, hive_partitioning = false)"

@@ -1,9 +1,9 @@
 """The schema of a registry: tables with comments, views and macros, and the revision.
 
-`models.py` declares the tables and `comments.toml` says what they mean. A view's file `views/<order>_<view>.sql` is one
-SELECT, a macro's `macros/<order>_<macro>.sql` one CREATE MACRO. Their leading comment lines say what the thing claims,
-with its sources; after a line with nothing but `--`, each `-- name: text` describes a column or a parameter. The
-database keeps all of it as comments. `make` creates everything without alembic, whose import takes 0.4 s.
+`models.py` declares the tables, and `comments.toml` documents them. A view's file `views/<order>_<view>.sql` is one
+SELECT, a macro's file `macros/<order>_<macro>.sql` one CREATE MACRO. Their leading comment lines document the view or
+macro; after a line with only `--`, each `-- name: text` documents a column or a parameter. The database stores all of
+this as comments. `make` creates everything without alembic, whose import takes 0.4 s.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, MetaData
@@ -20,27 +19,26 @@ from sqlalchemy.schema import CreateTable, ExecutableDDLElement, SetColumnCommen
 
 from registry.errors import InputError, SchemaError
 from registry.store import models
-from registry.store.rows import driver_of, quoted
+from registry.store.rows import driver_of, quote
 from registry.version import __version__
 
 
 def create_comments(connection: Connection, metadata: MetaData) -> None:
-    """Write the comments of the models into the database."""
+    """Write the comments on tables and columns into the database."""
     comments: list[ExecutableDDLElement] = []
     for table in metadata.tables.values():
         comments += [SetTableComment(table), *(SetColumnComment(column) for column in table.columns)]
     statements = [str(comment.compile(dialect=connection.dialect)) for comment in comments]
-    driver_of(connection).execute(";\n".join(statements))  # all at once: each alone takes several times as long
+    driver_of(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
 
 
 _ENTRY = re.compile(r"(\w+): (.+)")
-_WORD = re.compile(r"\w+")
 _MACRO = re.compile(r"CREATE MACRO (\w+)\(([^)]*)\) AS (TABLE\b)?")
 
 
 @dataclass(frozen=True)
 class View:
-    """One view: its name, what it claims, what its columns are, and its SELECT."""
+    """Name, comment, comments on columns, and SELECT of a view."""
 
     name: str
     comment: str
@@ -50,7 +48,7 @@ class View:
 
 @dataclass(frozen=True)
 class Macro:
-    """One macro: its name, what it claims, its statement, and what its parameters and, of tables, columns are."""
+    """Name, comment and statement of a macro, with comments on its parameters and on columns of its table."""
 
     name: str
     comment: str
@@ -61,57 +59,46 @@ class Macro:
 
     @property
     def full_comment(self) -> str:
-        """The claim, and a line for each parameter and column."""
+        """Comment with a line for each parameter and column."""
         return "\n".join([self.comment, *(f"parameter {name}: {about}" for name, about in self.parameters.items()),
                           *(f"column {name}: {about}" for name, about in self.columns.items())])
 
 
 def load_views() -> list[View]:
-    """Read every view, in the order in which they can be created."""
-    return [View(path.stem.partition("_")[2], *described(path)) for path in _files("views")]
+    """Return all views; each one only reads tables and views before it."""
+    return [View(path.stem.partition("_")[2], *parse_sql_file(path)) for path in _list_files("views")]
 
 
 def load_macros() -> list[Macro]:
-    """Read every macro, in the order in which they can be created."""
-    return [_macro(*described(path)) for path in _files("macros")]
+    """Return all macros; each one only reads tables, views and macros before it."""
+    macros = []
+    for path in _list_files("macros"):
+        comment, about, statement = parse_sql_file(path)
+        match = _MACRO.match(statement)
+        assert match is not None
+        parameters = [parameter.partition(" ")[0] for parameter in match[2].split(", ")]
+        macros.append(Macro(match[1], comment, statement, match[3] is not None, {k: about[k] for k in parameters},
+                            {k: v for k, v in about.items() if k not in parameters}))
+    return macros
 
 
-@cache
-def resting_on(tables: tuple[str, ...]) -> frozenset[str]:
-    """The names of some tables, and of the views and macros that read them, by others too."""
-    found = set(tables)
-    for name, statement in (*((view.name, view.select) for view in load_views()),
-                            *((macro.name, macro.statement) for macro in load_macros())):  # in an order that works
-        if found & set(_WORD.findall(statement)):
-            found.add(name)
-    return frozenset(found)
-
-
-def _files(folder: str) -> list[Path]:
+def _list_files(folder: str) -> list[Path]:
     return sorted((Path(__file__).parent / folder).glob("*.sql"))
 
 
-def described(path: Path) -> tuple[str, dict[str, str], str]:
-    """What a file says: the claim, what each name is, and the statement."""
+def parse_sql_file(path: Path) -> tuple[str, dict[str, str], str]:
+    """Return the comment of a file, its comments on columns or parameters by name, and its statement."""
     lines = path.read_text("utf-8").splitlines()
     n_head = next(n for n, line in enumerate(lines) if not line.startswith("--"))
     head = [line.removeprefix("--").strip() for line in lines[:n_head]]
-    at = head.index("")
-    entries = [_ENTRY.fullmatch(line) for line in head[at + 1:]]
-    named = {entry[1]: entry[2] for entry in entries if entry is not None}
-    return " ".join(head[:at]), named, "\n".join(lines[n_head:]).strip()
-
-
-def _macro(claim: str, named: dict[str, str], statement: str) -> Macro:
-    found = _MACRO.match(statement)
-    assert found is not None
-    taken = [parameter.partition(" ")[0] for parameter in found[2].split(", ")]
-    return Macro(found[1], claim, statement, found[3] is not None, {k: named[k] for k in taken},
-                 {k: v for k, v in named.items() if k not in taken})
+    n_claim = head.index("")
+    entries = [_ENTRY.fullmatch(line) for line in head[n_claim + 1:]]
+    about = {entry[1]: entry[2] for entry in entries if entry is not None}
+    return " ".join(head[:n_claim]), about, "\n".join(lines[n_head:]).strip()
 
 
 def create_views(connection: Connection) -> None:
-    """Create every view and macro, with its comments."""
+    """Create all views and macros, with their comments."""
     statements = []
     for view in load_views():
         statements.append(f'CREATE VIEW "{view.name}" AS\n{view.select}')
@@ -120,15 +107,15 @@ def create_views(connection: Connection) -> None:
     for macro in load_macros():
         statements.append(macro.statement)
         statements.append(_comment_on(f'MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"', macro.full_comment))
-    driver_of(connection).execute(";\n".join(statements))  # all at once: each alone takes several times as long
+    driver_of(connection).execute(";\n".join(statements))  # in one call, which is several times as fast
 
 
-def _comment_on(thing: str, about: str) -> str:
-    return f"COMMENT ON {thing} IS {quoted(about)}"
+def _comment_on(target: str, about: str) -> str:
+    return f"COMMENT ON {target} IS {quote(about)}"
 
 
-# The first digits of the digest of everything that the program declares; `tests/store/test_schema.py` prints the new
-# ones if the declarations change. Registries of another revision cannot be opened until release 0.2.0.
+# The first digits of the digest of all declarations; `tests/store/test_schema.py` prints the new digits when a
+# declaration changes. Until release 0.2.0, the program opens only registries of its own revision.
 REVISION = "94d59c87de42"
 
 _VERSION = (
@@ -138,32 +125,32 @@ _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Refuse a schema that is not the program's own.
+    """Raise an error if a database has another schema than this program.
 
     Raises:
         SchemaError: Another version of the program made it.
         InputError: The database is not a registry.
     """
     try:
-        found = connection.exec_driver_sql(_REVISION).scalar_one()
-    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are not those of a registry
+        revision = connection.exec_driver_sql(_REVISION).scalar_one()
+    except (DBAPIError, NoResultFound, MultipleResultsFound):  # the two tables are missing, or not from this program
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path) from None
-    if found != REVISION:
-        raise SchemaError(path, f"another version of this program made this registry: its schema is {found}, and that "
-                                f"of evalregistry {__version__} is {REVISION}; make a new one by `registry run` of its "
+    if revision != REVISION:
+        raise SchemaError(path, f"another version of this program made this registry: its schema is {revision}, but "
+                                f"evalregistry {__version__} has {REVISION}; make a new one by `registry run` of its "
                                 "manifests with another --db, or open this one with that version")
 
 
 def create(connection: Connection) -> None:
-    """Create all tables, views and macros, with their comments, in the connection's transaction."""
+    """Create all tables, views and macros with their comments, in the connection's transaction."""
     tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
-    driver_of(connection).execute(";\n".join(tables))  # all at once: each alone takes several times as long
+    driver_of(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
     create_comments(connection, models.metadata)
     create_views(connection)
 
 
 def make(connection: Connection) -> None:
-    """Make the schema of a new registry, and note its revision where alembic looks for it."""
-    connection.exec_driver_sql(_VERSION)  # begins the transaction, without which each statement would be one
+    """Create the schema of a new registry, and store its revision in alembic's table."""
+    connection.exec_driver_sql(_VERSION)  # begins the transaction of all statements
     create(connection)
     connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (REVISION,))

@@ -1,8 +1,9 @@
-"""Writing: a command works in a copy of the registry, which then takes the file's name.
+"""Writing: a command works in a copy of the registry, which then replaces the file.
 
-So readers wait for nobody: who has the old file open reads it to the end. Whenever a process is killed, the name leads
-to the old registry or to the new one, and both are complete. One process replaces a registry at a time. It holds the
-system's lock on `.registry.duckdb.lock`, a file that stays, and writes its name to `.registry.duckdb.writer`.
+So readers never wait: a process with the old file open reads it to the end. Whenever a process is killed, the path has
+either the old registry or the new one, and both are complete. Only one process at a time may replace a registry. It
+holds the operating system's lock on `.registry.duckdb.lock`, a file that is not deleted, and writes its process id and
+command to `.registry.duckdb.writer`.
 """
 
 from __future__ import annotations
@@ -22,87 +23,85 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, StoreError
-from registry.files import new_file, publish, workplace
+from registry.files import new_file, working_folder
+from registry.platforms import is_open_elsewhere, keep_permissions, rename_new, sync_folder, try_read_lock
 from registry.store import models
 from registry.store.comparisons import PairsOfRun
 from registry.store.database import RETRY_SECONDS, Database
 from registry.store.embargoes import is_public
-from registry.store.files import Reach, is_free
+from registry.store.files import Reach
 from registry.store.log import Journal
-from registry.store.rows import quoted
+from registry.store.rows import quote
 
-_UNTOLD = 1.0  # seconds of waiting that nobody is told of
-_POLL, _LEAST_POLL = 0.2, 0.002  # seconds between two looks at the lock, at first and after a while
-_LOOK = 0.05  # seconds between two looks at what another program holds
+_SILENT_SECONDS = 1.0  # waiting time after which the user is informed
+_FIRST_POLL, _LAST_POLL = 0.2, 0.002  # seconds between two attempts to get the lock, at first and after a while
+_FILE_POLL = 0.05  # seconds between two attempts to copy or replace a file that another program has open
 
-State = tuple[int, int, int]  # what tells a file from the one that was there before: its number, size and time
+State = tuple[int, int, int]  # identifies a version of a file: inode, size and time
 
 
 @contextmanager
 def write_lock(database: Database, command: str, patience: float = 0) -> Iterator[None]:
-    """Hold the right to replace a registry, of which other writers are told the command.
+    """Hold the lock of the writer of a registry; processes that wait for it show `command`.
 
-    Waits for as long as the database's patience says, or `patience` seconds if that is longer.
+    Waits as long as the database's patience allows, or `patience` seconds if that is longer.
 
     Raises:
-        LockedError: Another process held it for longer.
-        StoreError: The folder cannot be written to, or its file system has no locks.
+        LockedError: Another process held the lock for longer.
+        StoreError: The folder is not writable, or its file system has no locks.
     """
     path = database.path.resolve()
-    lock = FileLock(_beside(path, "lock"), thread_local=False, fallback_to_soft=False)
+    lock = FileLock(_lock_path(path, "lock"), thread_local=False, fallback_to_soft=False)
+    writer = _lock_path(path, "writer")
     try:
-        _acquire(lock, database, _beside(path, "writer"), max(patience, database.patience.seconds))
-        _sign(_beside(path, "writer"), command)
+        _acquire(lock, database, writer, max(patience, database.patience.seconds))
+        with suppress(OSError):  # a full disk does not stop a command that may free space
+            holder = [os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]
+            writer.write_text(json.dumps(holder), "utf-8")
     except (OSError, NotImplementedError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise StoreError(database.named, f"cannot be locked in this folder: {why}; copy the file to where you may "
-                                         "write, on a file system that has locks, and name the copy with --db"
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(database.named, f"cannot be locked in this folder: {reason}; copy the file to a writable "
+                                         "folder, on a file system that has locks, and name the copy with --db"
                          ) from None
     try:
         yield
     finally:
         with suppress(OSError):
-            _beside(path, "writer").unlink(missing_ok=True)
+            writer.unlink(missing_ok=True)
         lock.release()
 
 
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    """Wait for the lock; who has waited for longer looks more often, and so mostly comes first."""
-    began, is_told = time.monotonic(), False
+    """Wait for the lock; the longer a process has waited, the more often it tries, so that it usually comes first."""
+    began, is_informed = time.monotonic(), False
     while True:
         with suppress(Timeout):
             lock.acquire(blocking=False)
             return
         waited = time.monotonic() - began
         if waited >= seconds:
-            raise LockedError(database.named, *_writer(writer))
-        if waited > _UNTOLD and not is_told and database.patience.tell is not None:
-            is_told, (pid, command) = True, _writer(writer)
-            who = "another process" if pid is None else f"process {pid} ({command})"
-            database.patience.tell(f"waiting for {who} to write to {database.named}; at most {seconds:g} s (--wait)")
-        time.sleep(min(max(_LEAST_POLL, _POLL / (1 + waited)**2), seconds - waited))
+            raise LockedError(database.named, *_read_writer(writer))
+        if waited > _SILENT_SECONDS and not is_informed and database.patience.tell is not None:
+            is_informed, (pid, command) = True, _read_writer(writer)
+            holder = "another process" if pid is None else f"process {pid} ({command})"
+            database.patience.tell(f"waiting for {holder} to write to {database.named}; at most {seconds:g} s (--wait)")
+        time.sleep(min(max(_LAST_POLL, _FIRST_POLL / (1 + waited)**2), seconds - waited))
 
 
-def _sign(writer: Path, command: str) -> None:
-    """Write down who holds the lock; on a full disk it is held without a name."""
-    with suppress(OSError):
-        writer.write_text(json.dumps([os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]))
-
-
-def _writer(writer: Path) -> tuple[int | None, str]:
-    """Return the number of the process that holds the lock, and its command."""
+def _read_writer(writer: Path) -> tuple[int | None, str]:
+    """Return id and command of the process that holds the lock."""
     with suppress(OSError, ValueError):
         pid, command = json.loads(writer.read_text("utf-8"))
         return pid, command
     return None, ""
 
 
-def _beside(path: Path, what: str) -> Path:
-    return path.with_name(f".{path.name}.{what}")
+def _lock_path(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.{suffix}")
 
 
 class Copy:
-    """A copy of a registry, or a new registry, that may take the name of the original.
+    """A copy of a registry, or a new registry, that may replace the original.
 
     Attributes:
         database: The copy.
@@ -111,90 +110,102 @@ class Copy:
 
     def __init__(self, original: Database, database: Database, state: State | None) -> None:
         self.database, self.is_new = database, state is None
-        self._original, self._state, self._copied = original, state, _state(database.path)
+        self._original, self._original_state, self._copied_state = original, state, _read_state(database.path)
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is anything to publish: DuckDB leaves a file alone in which nothing is written."""
-        return self.is_new or _state(self.database.path) != self._copied
+        """Whether the copy has changes; DuckDB does not touch a file in which nothing is written."""
+        return self.is_new or _read_state(self.database.path) != self._copied_state
 
     def is_current(self) -> bool:
-        """Say whether the original is still what was copied."""
-        return self._original.exists() and _state(self._original.path) == self._state
+        """Return whether the original has not changed since it was copied."""
+        return self._original.exists() and _read_state(self._original.path) == self._original_state
 
     def publish(self, *, compact: bool = False) -> None:
-        """Give the copy, which nobody has open, the name of the original; the caller holds the lock.
+        """Replace the original by the copy, which must be closed; the caller holds the lock.
 
         Args:
-            compact: Whether to write the file anew, so that nothing of rows that were deleted is left in it.
+            compact: Whether to rewrite the file, so that deleted rows are physically gone.
 
         Raises:
-            InputError: Another program has made a file of that name meanwhile.
-            StoreError: Another program has changed the original meanwhile; or the folder cannot be written to.
+            InputError: Another program has created a file of this name.
+            StoreError: Another program has changed the original, or the folder is not writable.
         """
         path, finished = self._original.path.resolve(), self.database.path
         try:
             if compact:
-                finished = self._compacted()
+                finished = self._write_compact()
                 self.database.path.unlink()  # still has deleted rows, and would stay if this process were killed
-            with finished.open("rb") as file:
-                os.fsync(file.fileno())
+            _sync_file(finished)
             if self.is_new:
-                publish(finished, path)
+                rename_new(finished, path)
             elif not self.is_current():
-                raise StoreError(self._original.named, "another program has written to the database meanwhile; nothing "
-                                                       "of this command was kept, run it again")
+                raise StoreError(self._original.named, "another program has changed the database in the meantime, so "
+                                                       "this command stored nothing; run it again")
             else:
-                before = path.stat()
-                finished.chmod(before.st_mode)
-                with suppress(OSError, AttributeError):  # only some may give a file away
-                    os.chown(finished, before.st_uid, before.st_gid)
-                finished.replace(path)
-            _sync(path.parent)
+                keep_permissions(finished, path.stat())
+                self._replace_original(finished, path)
+            sync_folder(path.parent)
         except FileExistsError:
-            raise InputError("another program has made this file meanwhile; run the command again",
+            raise InputError("another program has created this file in the meantime; run the command again",
                              path=self._original.named) from None
         except OSError as error:
-            raise StoreError(self._original.named, f"cannot put a new file in its place: {error.strerror}") from None
+            raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
 
-    def _compacted(self) -> Path:
-        """Copy tables, views and macros into a fresh file."""
+    def _replace_original(self, finished: Path, path: Path) -> None:
+        """Rename the finished file; on Windows, wait until no program has the original open."""
+        deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
+        while True:
+            try:
+                finished.replace(path)
+                return
+            except PermissionError as error:
+                if not is_open_elsewhere(error):
+                    raise
+                if time.monotonic() > deadline:
+                    raise StoreError(self._original.named, "another program has the database open, and Windows cannot "
+                                                           "replace an open file; close it and run the command again"
+                                     ) from None
+            time.sleep(_FILE_POLL)
+
+    def _write_compact(self) -> Path:
+        """Copy tables, views and macros into a new file."""
         fresh = self.database.path.with_name("fresh.duckdb")
         with self.database.holding(reach=Reach(folders=[fresh.parent])) as connection:
             name = connection.exec_driver_sql("SELECT current_database()").scalar_one().replace('"', '""')
-            connection.exec_driver_sql(f"ATTACH {quoted(fresh)} AS fresh")
+            connection.exec_driver_sql(f"ATTACH {quote(fresh)} AS fresh")
             connection.exec_driver_sql(f'COPY FROM DATABASE "{name}" TO fresh')
             connection.commit()
             connection.exec_driver_sql("CHECKPOINT fresh")
             connection.exec_driver_sql("DETACH fresh")
-            connection.commit()  # lets go of the file
+            connection.commit()  # closes the file
         return fresh
 
 
 @contextmanager
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
-    """Copy a registry into a folder beside it, which is removed at the end; with `create` make one that is not there.
+    """Copy a registry into a temporary folder next to it; with `create`, make the registry if it does not exist.
 
     Raises:
-        InputError, SchemaError: There is no registry at the path, or no new one can be made there.
-        LockedError: Another program writes to it.
-        StoreError: The folder cannot be written to, or has no room for the copy.
+        InputError, SchemaError: The path has no registry, or no registry can be made there.
+        LockedError: Another program writes to the registry.
+        StoreError: The folder is not writable, or has no space for the copy.
     """
     database.require_writable(create=create)
     database.settle()
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(workplace(database.path.resolve())) / "private"
-            folder.mkdir(0o700)  # nobody else may read a copy of what only its owner may
+            folder = stack.enter_context(working_folder(database.path.resolve())) / "private"
+            folder.mkdir(0o700)  # the copy must not be more readable than the original
             copy = copy_into(folder, database, create=create)
         except OSError as error:
-            raise StoreError(database.named, f"cannot be copied to be worked in: {error.strerror}; free some space and "
-                                             "run the command again") from None
+            raise StoreError(database.named, f"the working copy cannot be written: {error.strerror}; free some space "
+                                             "and run the command again") from None
         yield copy
 
 
 def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy:
-    """Copy a registry into a folder, or make one there if there is none and it may be created.
+    """Copy a registry into a folder; with `create`, make a new one there if it does not exist.
 
     Raises:
         InputError, SchemaError, LockedError, OSError: As `working_copy`.
@@ -206,86 +217,82 @@ def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy
     return Copy(database, copied, copy_file(database, copied.path))
 
 
-def copy_file(database: Database, to: Path) -> State:
-    """Copy a registry's file as it stands, with the log that another program may have left beside it.
+def copy_file(database: Database, target: Path) -> State:
+    """Copy the file of a registry, and DuckDB's write-ahead log if another program has left one.
 
     Raises:
-        InputError: There is no registry.
-        LockedError: Another program writes to it.
+        InputError: The path has no registry.
+        LockedError: Another program writes to the registry.
         OSError: The copy cannot be written.
     """
     database.require()
     path, deadline = database.path.resolve(), time.monotonic() + RETRY_SECONDS
     while True:
-        state = _state(path)
-        with path.open("rb") as file:
-            if is_free(file):
-                shutil.copyfile(path, to)
-                if database.log.exists():
-                    shutil.copyfile(database.log, Database(to).log)
-                if _state(path) == state:
-                    return state
-        if time.monotonic() > deadline:
-            with database.reading():  # names the process that holds it
-                raise LockedError(database.named, None)
-        time.sleep(_LOOK)
-
-
-def _state(path: Path) -> State:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _sync(folder: Path) -> None:
-    """Have the system write down the names in a folder, where it can be asked to."""
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
+            state = _read_state(path)
+            with path.open("rb") as file:
+                if try_read_lock(file):
+                    shutil.copyfile(path, target)
+                    if database.log.exists():
+                        shutil.copyfile(database.log, Database(target).log)
+                    if _read_state(path) == state:
+                        return state
+        except PermissionError as error:
+            if not is_open_elsewhere(error):
+                raise
+        if time.monotonic() > deadline:
+            with database.reading():  # its error names the process that has the file open
+                raise LockedError(database.named, None)
+        time.sleep(_FILE_POLL)
 
 
-_TRIES = 3  # of a long computation; on the last one other writers wait for it
-_LEAST = 2**28  # bytes of memory that the database needs
+def _read_state(path: Path) -> State:
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _sync_file(path: Path) -> None:
+    """Write a file from the system's cache to disk."""
+    with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
+        os.fsync(file.fileno())
+
+
+_TRIES = 3  # of a long computation; during the last one, other writers wait
+_LEAST_MEMORY = 2**28  # bytes that the database needs
 
 T = TypeVar("T")
 
 
 class Session:
-    """A connection in the transaction of a command.
-
-    Attributes:
-        connection: To write with.
-    """
+    """A connection in the transaction of a command."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def bound(self, memory: int | None) -> None:
-        """Let the database take a quarter of so many bytes; what needs more goes to disk."""
+    def limit_memory(self, memory: int | None) -> None:
+        """Let the database use a quarter of so many bytes; larger data goes to disk."""
         if memory is not None:
-            self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST, memory // 4)}B'")
+            self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST_MEMORY, memory // 4)}B'")
 
 
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False,
             compact: bool = False) -> Iterator[Session]:
-    """Do the writing of one command, while others read and no other command writes.
+    """Write the changes of one command; others may read, but no other command may write.
 
-    All that the block writes is kept, or nothing if it fails. A dry run works in a temporary folder: it needs neither
-    the lock nor the right to write.
+    Stores either all changes of the block, or none if it fails. A dry run works in a temporary folder: it needs neither
+    the lock nor the permission to write.
 
     Args:
         database: The registry.
-        journal: The record of the command.
-        create: Whether to make the registry if it is not there.
-        dry_run: Whether to keep nothing.
-        compact: Whether nothing of what was deleted may be left in the file.
+        journal: Log of the command.
+        create: Whether to make the registry if it does not exist.
+        dry_run: Whether to discard all changes.
+        compact: Whether deleted data must be physically gone.
 
     Raises:
         LockedError: Another process wrote for longer than the database's patience.
-        InputError, SchemaError, StoreError: As `working_copy`, or the disk is full.
+        InputError, SchemaError, StoreError: As `working_copy`, or the disk is full, or the file is public.
     """
     with ExitStack() as stack:
         if dry_run:
@@ -303,7 +310,7 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
 
 
 def create(database: Database) -> bool:
-    """Create a registry unless it is there; say whether it was created.
+    """Create a registry if it does not exist; return whether it was created.
 
     Raises:
         LockedError, InputError, SchemaError, StoreError: As `writing`.
@@ -314,15 +321,15 @@ def create(database: Database) -> bool:
             if copy.is_new:
                 copy.publish()
                 return True
-    with database.reading():  # refuses another schema
+    with database.reading():  # checks the schema
         return False
 
 
-def computed(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
-    """Do the writing of a command that computes for long: others write while it does.
+def compute(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
+    """Write the results of a long computation, while other commands may write.
 
-    `work` is done in a copy, without the lock. If others have written meanwhile, it is done once more on what there is
-    then, where it finds the results of pairs that it stored before; the last time others wait for it.
+    `work` computes in a copy, without the lock. If others have changed the registry in the meantime, it runs again on
+    the new state, and finds the results of pairs that it stored before. The last attempt holds the lock.
 
     Raises:
         LockedError, InputError, SchemaError, StoreError: As `writing`.
@@ -339,30 +346,33 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
             copy = stack.enter_context(working_copy(database))
             with _session(copy, database, journal) as session:
                 if pairs is not None:
-                    pairs.keep(session.connection, journal.run_id(session.connection))
+                    pairs.store(session.connection, journal.run_id(session.connection))
                 result = work(session)
             if not copy.is_changed:
                 return result
-            if not is_last:  # what took long to compute is not given up soon
+            if not is_last:  # waits for the lock as long as the computation took, because its results are expensive
                 stack.enter_context(write_lock(database, journal.command, time.monotonic() - began))
             if is_last or copy.is_current():
                 copy.publish()
                 return result
             with copy.database.holding() as connection:
-                pairs = PairsOfRun.of(connection, journal.run_id(connection))
+                pairs = PairsOfRun.load(connection, journal.run_id(connection))
             journal.forget()
     raise AssertionError
 
 
 @contextmanager
 def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
-    """Do all of a command's writing.
+    """Open a copy for all changes of a command.
 
     Raises:
         StoreError: The registry is a public file.
     """
     with copy.database.writing(dry_run=dry_run) as connection:
         if is_public(connection):
+            if not dry_run:  # no command ever writes to a public file, so no other process needs its lock
+                with suppress(OSError):
+                    _lock_path(database.path.resolve(), "lock").unlink(missing_ok=True)
             raise StoreError(database.named, "this is a public file, which commands only read; name the registry's own "
                                              "file with --db")
         session = Session(connection)
@@ -371,26 +381,26 @@ def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool 
         journal.close(connection)
 
 
-def back_up(database: Database, to: Path) -> None:
-    """Copy a database into a new file, and read that from the first block to the last before it gets its name.
+def back_up(database: Database, target: Path) -> None:
+    """Copy a database into a new file, and read every block of the copy before the file gets its name.
 
     Raises:
-        InputError, SchemaError, LockedError: As `Database.reading`; or the new file is there already.
+        InputError, SchemaError, LockedError: As `Database.reading`, or the new file already exists.
         StoreError: A block is damaged, or the copy cannot be written.
     """
-    with new_file(to) as unfinished:
+    with new_file(target) as unfinished:
         copy_file(database, unfinished)
-        with Database(unfinished, named=to).writing(dry_run=True) as connection:  # what is in the log comes into it
-            for table, why in unreadable(connection).items():
-                raise StoreError(database.path, f"table {table} cannot be read: {why}; nothing was backed up")
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
+        with Database(unfinished, named=target).writing(dry_run=True) as connection:  # merges the write-ahead log
+            for table, reason in find_unreadable(connection).items():
+                raise StoreError(database.path, f"table {table} cannot be read: {reason}; nothing was backed up")
+        _sync_file(unfinished)
 
 
-def unreadable(connection: Connection) -> dict[str, str]:
-    """Read every block of every table, each of which DuckDB holds against its checksum.
+def find_unreadable(connection: Connection) -> dict[str, str]:
+    """Read every block of every table; DuckDB compares each block with its checksum.
 
-    Gives the first table that cannot be read, and why: the connection is of no use then.
+    Returns:
+        The first table that cannot be read, and the reason; after an error the connection cannot be used.
     """
     for table in models.metadata.tables:
         try:

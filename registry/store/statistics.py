@@ -16,7 +16,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import MismatchError
 from registry.families import FAMILIES
 from registry.store import models
-from registry.store.rows import Columns, driver_of, insert_bulk, next_id, texts
+from registry.store.rows import Columns, driver_of, insert_bulk, next_id, text_column
 
 Ids = NDArray[np.int32]
 _AT_ONCE = 2**21  # items that are loaded together
@@ -206,13 +206,13 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
     ids = np.arange(first, first + n, dtype=np.int32)
     insert_bulk(connection, models.item, {
         "item_id": ids, "gold_revision_id": gold_revision_id, "position": np.arange(n, dtype=np.int32),
-        "key": texts(keys),
+        "key": text_column(keys),
     })
     for name, values in attributes.items():
         there = np.array([v is not None for v in values], dtype=bool)
         insert_bulk(connection, models.item_attribute, {
-            "gold_revision_id": gold_revision_id, "item_id": ids[there], "name": texts([name] * int(there.sum())),
-            "value": texts([v for v in values if v is not None]),
+            "gold_revision_id": gold_revision_id, "item_id": ids[there], "name": text_column([name] * int(there.sum())),
+            "value": text_column([v for v in values if v is not None]),
         })
     return first
 
@@ -222,7 +222,7 @@ def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int]
     """Distinct answers to items as columns of their table; the first one has the id `first_id`, the others follow."""
     return {
         "answer_id": np.arange(first_id, first_id + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
-        "item_id": np.array(item_ids, dtype=np.int32), "key": texts(list(keys)), "type": texts(list(types)),
+        "item_id": np.array(item_ids, dtype=np.int32), "key": text_column(list(keys)), "type": text_column(list(types)),
         "in_gold": in_gold,
     }
 

@@ -66,12 +66,12 @@ class Archive:
 
     def store_parts(self, digest: str, parts: Mapping[str, str]) -> None:
         """Store parts of an unfinished study in a separate transaction."""
-        self._write(lambda connection: comparisons.keep_parts(connection, digest, parts))
+        self._write(lambda connection: comparisons.store_parts(connection, digest, parts))
 
     def store(self, planned: PlannedStudy, result: StudyResult, content: str) -> None:
         """Store a finished study, which replaces its parts."""
         def insert(connection: Connection) -> None:
-            comparisons.keep_study(
+            comparisons.store_study(
                 connection, planned.digest, study=repr(result.study), task_id=planned.task.task_id,
                 subject=result.subject, result=content, signature=result.signature,
                 run_id=self.journal.run_id(connection), created_at=now())
@@ -117,7 +117,7 @@ class PlannedStudy:
         content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
         digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
-                   comparisons.parts_of(connection, digest))
+                   comparisons.load_parts(connection, digest))
 
     def load(self, archive: Archive, connection: Connection) -> Loaded:
         """Load the data of the study."""

@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from registry.errors import RegistryError
 from registry.query import sql
-from registry.query.question import Query, QueryRequest
-from registry.query.sql import write
+from registry.query.request import Query, QueryRequest
+from registry.query.sql import write_result
 from registry.serve.app import application
 from registry.serve.queries import Served
 from registry.serve.source import Settings
@@ -78,7 +78,7 @@ class Reader:
         """Answer what the server sends to a process."""
         written = io.StringIO()
         try:
-            return write(self._connection, question, written)
+            return write_result(self._connection, question, written)
         finally:
             write_bytes(written.getvalue().encode())
 
@@ -87,7 +87,7 @@ class Reader:
 
     def _written(self, text, form, output=None):
         written = io.StringIO()
-        return self._printed(lambda: " ".join(write(self._connection, QueryRequest(
+        return self._printed(lambda: " ".join(write_result(self._connection, QueryRequest(
             self.path, Query(text, {}), form, 2**30, 10_000, output), written))) + written.getvalue()
 
     def _printed(self, run):

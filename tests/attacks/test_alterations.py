@@ -19,7 +19,7 @@ from registry.evaluation.verifying.stored import verify_files, verify_references
 from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.database import Database
-from registry.store.log import Journal, columns_of
+from registry.store.log import Journal, digested_columns
 from registry.store.rows import driver_of
 from tests.attacks.alterations import (
     DEFINITIONS,
@@ -74,7 +74,7 @@ def test_every_column_is_covered_or_exempt():
     """A new column fails here until it is in a digest, follows from something, or is exempt for a reason."""
     derived = SCORES | {*PAIRS, *STANDINGS} | CHAINED
     left = [f"{table.name}.{column.name}" for table in models.metadata.tables.values() for column in table.columns
-            if table.name not in EMPTY | EXEMPT.keys() | derived and column.name not in columns_of(table.name)]
+            if table.name not in EMPTY | EXEMPT.keys() | derived and column.name not in digested_columns(table.name)]
     assert set(left) <= OTHERS.keys() | FILES
     assert all(EXEMPT.values())
 
@@ -93,7 +93,7 @@ def test_columns_and_rows_in_digests_of_tables_are_named(copy):
     by_table = {}
     for alteration in (*every_column(()), *every_table(), *every_added_row()):
         column = alteration.name.partition(".")[2].partition(" ")[0]
-        columns = columns_of(alteration.table)
+        columns = digested_columns(alteration.table)
         if columns and not alteration.name.endswith("(max)") and (not column or column in columns):
             by_table.setdefault(alteration.table, []).append(alteration)
     unnamed, n = [], 0

@@ -16,7 +16,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.ingest.gold import gold_digest
 from registry.identity import digest_json, short
 from registry.items import Item
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.query.sql import answer
 from registry.readers import Labels
 from registry.store import catalog, models
@@ -99,7 +99,7 @@ def test_a_task_that_hides_names_later_shows_no_digest_from_before(teams, regist
     assert len(registry("board", "--public", "--format", "json").json) == 3
     assert registry("show", before).stdout  # the private registry still has the old id
     assert "Quillmark" not in text
-    assert registry("verify").stderr.endswith("all is well\n")
+    assert registry("verify").stderr.endswith("no faults\n")
 
 
 def test_a_comparison_has_one_id_in_private_and_public_and_after_the_reveal(teams, registry):
@@ -170,7 +170,7 @@ def test_no_digest_of_a_submission_confirms_nearly_perfect_answers_in_a_blind_ph
     assert {one in seen for *digests, _ in kept for one in digests} == {is_shown}
     assert not [salt for *_, salt in kept if salt in seen]
     assert {short(one) in seen for digest_, source, _ in kept for one in (digest_, source)} == {is_shown}
-    assert registry("verify").stderr.endswith("all is well\n")
+    assert registry("verify").stderr.endswith("no faults\n")
 
 
 @pytest.mark.parametrize(("extra", "is_open"), [("", True), ("[release]\ngold = false\n", False)])
@@ -187,7 +187,7 @@ def test_no_digest_of_gold_or_of_single_items_leaves_with_a_release_that_withhol
     for content in (contents(Path("release")), Path("copy.duckdb").read_bytes()):
         assert [one.removeprefix("sha256:").encode() in content for one in kept] == [is_open] * len(kept)
     for verified in (("release/",), ("--db", "copy.duckdb")):
-        assert "all is well" in registry("verify", *verified).stderr
+        assert "no faults" in registry("verify", *verified).stderr
 
 
 def test_a_release_that_withholds_the_gold_needs_a_signature_that_does_too(near_perfect, registry):

@@ -17,7 +17,7 @@ from registry.evaluation.comparing.contingency import pair_contingencies
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.log import now
-from registry.store.rows import insert_bulk, insert_many, texts
+from registry.store.rows import insert_bulk, insert_many, text_column
 from registry.store.statistics import insert_items
 from tests.benchmarks.figures import Figure
 
@@ -76,7 +76,7 @@ def generate(database):
         insert_bulk(connection, models.answer, {
             "answer_id": np.arange(1, 2 * of_gold + 1, dtype=np.int32), "gold_revision_id": 1,
             "item_id": np.tile(np.repeat(np.arange(first, first + ITEMS, dtype=np.int32), PER_ITEM), 2),
-            "key": np.tile(texts(keys), 2 * ITEMS), "type": np.repeat(texts(["right", "wrong"]), of_gold),
+            "key": np.tile(text_column(keys), 2 * ITEMS), "type": np.repeat(text_column(["right", "wrong"]), of_gold),
             "in_gold": np.repeat([True, False], of_gold)})
         for scoring in range(1, SYSTEMS + 1):
             recall = rng.uniform(0.5, 0.9)

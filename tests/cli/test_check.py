@@ -201,7 +201,7 @@ def test_options_of_a_submission_can_be_given(registry, task):
 def test_submissions_need_a_task(registry, task):
     task.write()
     path = task.folder / "systems" / "a.tsv"
-    assert "name that of its task: --task MANIFEST" in registry("check", path, exit_code=3).stderr
+    assert "name the task's manifest: --task MANIFEST" in registry("check", path, exit_code=3).stderr
     assert "name the task's manifest: --task" in registry("check", path, path, exit_code=3).stderr
 
 

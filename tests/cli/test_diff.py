@@ -40,7 +40,7 @@ def whys(found):
 
 
 def test_one_board_has_no_other_state(registry, first):
-    assert "no board has been in two states" in registry("diff", exit_code=4).stderr
+    assert "no leaderboard has two states" in registry("diff", exit_code=4).stderr
 
 
 def test_a_new_submission(registry, joined):

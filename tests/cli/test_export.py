@@ -78,12 +78,12 @@ def test_what_is_not_there(export, registry):
     for form in ("codabench", "badge"):
         assert "unknown submission 'a/A'; did you mean 'a/a" in export(
             form, "--submission", "a/A", exit_code=3).stderr
-    assert "name it by --submission" in export("evalai", exit_code=3).stderr
-    assert "leave --submission out" in export("wmt", "--submission", "a/a", exit_code=3).stderr
-    assert "name it by --submission" in export("badge", exit_code=3).stderr
-    assert "leave --submission out" in export("bibtex", "--submission", "a/a", exit_code=3).stderr
+    assert "name it with --submission" in export("evalai", exit_code=3).stderr
+    assert "leave out --submission" in export("wmt", "--submission", "a/a", exit_code=3).stderr
+    assert "name it with --submission" in export("badge", exit_code=3).stderr
+    assert "leave out --submission" in export("bibtex", "--submission", "a/a", exit_code=3).stderr
     assert "unknown task 'smal'" in registry("export", "smal", "citation", exit_code=3).stderr
-    assert "leave --metric" in export("codalab", "--submission", "a/a", "--metric", "acc", exit_code=3).stderr
+    assert "leave out --metric" in export("codalab", "--submission", "a/a", "--metric", "acc", exit_code=3).stderr
 
 
 def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(registry, scored):

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from registry.cli import app
 from registry.cli.commands import STORE, TEST, WORK, group_parameters
-from registry.cli.guide.completion import SCRIPTS
+from registry.cli.completion import SCRIPTS
 from tests.generated_docs import MANUAL
 from tests.manual_page import manual_page
 from tests.needs import need
@@ -80,7 +80,7 @@ def test_options_of_a_long_command_are_in_groups():
     (("xyzzy",), "`registry --help` lists all commands"), (("board", "--metrc", "x"), "(Possible options: --metric)"),
     (("board", "--zzz"), "'registry board -h'"),
     (("-d", "x", "board"), "`registry COMMAND -d ...`"),
-    (("run",), "`registry new TASK --gold"), (("page", "-o", "x"), "`registry list tasks` says what there is")])
+    (("run",), "`registry new TASK --gold"), (("page", "-o", "x"), "`registry list tasks` lists all names")])
 def test_a_wrong_command_line_is_told_what_was_meant(registry, typed, said):
     assert said in registry(*typed, exit_code=2).stderr.replace("root ", "registry ")
 
@@ -89,11 +89,12 @@ def test_where_there_is_nothing_yet_the_next_step_is_told(registry, task):
     told = registry(exit_code=2).stderr.splitlines()
     assert len(told) == 3
     assert "`registry quick" in told[1]
-    assert registry("board", exit_code=3).stderr.endswith("; `registry quick --gold GOLD SYSTEM...` needs none\n")
+    remedy = "; `registry quick --gold GOLD SYSTEM...` works without a registry\n"
+    assert registry("board", exit_code=3).stderr.endswith(remedy)
     task.write()
     assert "`registry run task/task.toml`" in registry(exit_code=2).stderr
     assert "`registry run task/task.toml`" in registry("board", exit_code=3).stderr
-    assert "Here is task/task.toml." in registry("run", exit_code=2).stderr
+    assert "This folder has task/task.toml." in registry("run", exit_code=2).stderr
 
 
 def test_commands_options_and_choices_are_completed():
@@ -214,7 +215,7 @@ def test_citation_and_version(registry):
 @pytest.mark.slow
 def test_verbose_tells_decisions_times_and_where_an_error_is_from(registry, task):
     told = registry("-v", "apply", task.write()).stderr
-    for part in ("verbose: evalregistry 0", "neither --db nor REGISTRY_DB", "stage: submissions to read: ",
+    for part in ("verbose: evalregistry 0", "database registry.duckdb: the default", "stage: submissions to read: ",
                  "verbose: took "):
         assert told.count(part) == 1
     assert "verbose: format tsv: stdout is no terminal" in registry("list", "tasks", "-v").stderr
@@ -230,11 +231,11 @@ def test_colours_are_for_terminals_alone_unless_they_are_wanted(registry, task, 
     assert "\x1b" not in registry("--color", "always", "pairs", "--format", "tsv").stdout
     from registry.cli import console
 
-    console.coloring.set("auto")
+    console.color_mode.set("auto")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert console.terminal()[1]
+    assert console.inspect_terminal()[1]
     for name, value in (("NO_COLOR", "1"), ("CLICOLOR", "0"), ("TERM", "dumb")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
-            assert not console.terminal()[1]
+            assert not console.inspect_terminal()[1]

@@ -66,7 +66,7 @@ def test_it_is_shown_amended_exported_and_hidden(said, registry, tmp_path):
     record = next(path for path in (tmp_path / "eee").rglob("*.json") if path.parent.name == "a").read_text()
     assert json.loads(record)["model_info"]["additional_details"]["paper"] == FACTS["paper"]
     registry("release", "small", "-o", tmp_path / "release")
-    assert "all is well" in registry("verify", tmp_path / "release").stderr
+    assert "no faults" in registry("verify", tmp_path / "release").stderr
 
     registry("hide", "small")
     registry("compare", "small")

@@ -87,7 +87,7 @@ def test_texts_are_shown_below_their_references(registry, scored):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["small", "show", "i7"], "unknown item 'i7'"), (["smal", "hard"], "unknown task 'smal'; did you mean 'small'"),
-    (["small", "show"], "`registry items small show` needs the ID of an item"),
+    (["small", "show"], "`registry items small show` requires the ID of an item"),
     (["small", "hard", "i1"], "`show i1` shows one item"),
 ])
 def test_what_cannot_be_shown_is_said(registry, scored, task, arguments, said):

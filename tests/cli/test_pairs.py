@@ -37,7 +37,7 @@ def test_some_pairs_are_those_of_all_that_are_meant(registry):
 def test_an_unknown_system_is_named_with_those_there_are(registry):
     assert "unknown system 'aspn-s'; did you mean 'aspen-s'" in registry(
         "pairs", "--system", "aspn-s", exit_code=3).stderr
-    assert "leave --system" in registry("pairs", "--wide", "--top", "2", exit_code=3).stderr
+    assert "leave out --system" in registry("pairs", "--wide", "--top", "2", exit_code=3).stderr
 
 
 def test_a_system_of_one_task_is_found_beside_others(registry, scored):
@@ -51,7 +51,7 @@ def test_a_system_of_one_task_is_found_beside_others(registry, scored):
 
 def test_pairs_beyond_all_reading_are_not_printed(registry, scored, task, monkeypatch):
     scored(task)
-    monkeypatch.setattr("registry.cli.board._PRINTED", 2)
+    monkeypatch.setattr("registry.cli.results._MAX_PAIRS", 2)
     said = registry("pairs", "small", exit_code=3).stderr
-    assert "3 pairs are too many to print; choose by --system, --top, --neighbours or --limit, or write" in said
+    assert "3 pairs are too many to print; select some by --system, --top, --neighbours or --limit, or write" in said
     assert len(registry("pairs", "small", "--limit", "2", "--format", "json").json) == 2

@@ -76,7 +76,7 @@ def test_what_else_is_told_of_boards_of_then_is_as_it_was_before_the_purge(lived
     then = registry("pairs", "--at", lived.steps[0].at, "--format", "md", "--db", lived.db).stdout
     assert "a team was purged" not in then
     assert "undefined" not in then
-    assert "all is well" in registry("verify", "--db", lived.db).stderr
+    assert "no faults" in registry("verify", "--db", lived.db).stderr
 
 
 def test_python_reads_the_past_as_the_command_does(lived):
@@ -90,13 +90,13 @@ def test_python_reads_the_past_as_the_command_does(lived):
                 (row["submission_a"], row["p_value"]) for row in then]
         assert ("one",) in list(reg.query("SELECT system FROM leaderboard"))
         assert ("labels/test/birch/birch@1", 0) in reg.contingencies("labels").runs
-    with pytest.raises(InputError, match="no date or time"):
+    with pytest.raises(InputError, match="not a date or time"):
         package.open(lived.db, at="2026-02-30")
 
 
 @pytest.mark.parametrize(("at", "told"), [
-    ("2020-01-01", "before all that is known; the log begins at 2"),
-    ("2026-02-30", "is no date or time"),
+    ("2020-01-01", "before the first entry of the log, of 2"),
+    ("2026-02-30", "is not a date or time"),
     ("2026-02-03T12:00", "has no time zone; add Z for UTC"),
     ("12345678", "unknown date, time or signature"),
     ("0001-01-01T00:00+14:00", "is out of range"),

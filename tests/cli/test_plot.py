@@ -47,7 +47,7 @@ def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, score
 
 def test_a_figure_has_no_room_for_very_many_systems(registry, scored, task, monkeypatch):
     scored(task)
-    monkeypatch.setattr("registry.cli.plot._ROOM", 2)
+    monkeypatch.setattr("registry.cli.plot._MAX_SYSTEMS", 2)
     said = registry("plot", "small", "ranks", "-o", "f.svg", exit_code=4).stderr
     assert "small/test: acc = accuracy: 3 systems are too many for one figure; --top 2 draws the best 2" in said
     registry("plot", "small", "ranks", "-o", "f.svg", "--top", "2")
@@ -92,7 +92,8 @@ def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task)
     registry("plot", "small", "gains", "-o", "f.svg", "--by", "parameters")
     said = registry("plot", "small", "gains", "-o", "f.svg", "--by", "paramters", exit_code=3).stderr
     assert "unknown attribute of submissions 'paramters'; did you mean 'parameters'?" in said
-    assert "for gains alone" in registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
+    refused = registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
+    assert "--by marks pairs in a figure of gains; leave it out for pairs" in refused
 
 
 def test_the_board_is_chosen(registry, scored, task):

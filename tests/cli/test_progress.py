@@ -69,8 +69,8 @@ def test_a_terminal_has_one_line_that_is_cleared_at_the_end():
 
 @pytest.mark.parametrize("how", [("--quiet",), ()])
 def test_quiet_silences_it(task, registry, monkeypatch, how):
-    monkeypatch.setattr("registry.cli.progress.FIRST", 0)
-    monkeypatch.setattr("registry.cli.progress.AFTER", 0)
+    monkeypatch.setattr("registry.cli.progress.FIRST_DELAY", 0)
+    monkeypatch.setattr("registry.cli.progress.NEXT_DELAY", 0)
     if not how:
         assert "submissions to read" in registry("run", task.write(), "--db", "told.duckdb").stderr
         monkeypatch.setenv("REGISTRY_QUIET", "1")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from registry.cli import app
-from registry.cli.query import QueryFormat
+from registry.cli.explore import QueryFormat
 from tests.running import interruptible, is_running, stat, wait_for
 
 # No interrupt stops it: it is one vector of rows, whose one list takes hours.
@@ -121,7 +121,7 @@ def test_an_output_file_is_new_and_whole(db, registry, tmp_path):
     registry("query", "SELECT 1 AS a", "--format", "csv", "-o", out)
     assert out.read_text() == "a\n1\n"
     for form in ("csv", "parquet"):
-        assert "out.csv: this file is there already" in registry(
+        assert "out.csv: this file already exists" in registry(
             "query", "SELECT 2 AS a", "--format", form, "-o", out, exit_code=3).stderr
         registry("query", "SELECT nothing", "--format", form, "-o", tmp_path / "no", exit_code=3)
         registry("query", "FROM range(10)", "--format", form, "--max-rows", "9", "-o", tmp_path / "no", exit_code=1)

@@ -62,7 +62,7 @@ def test_curves(ranking):
 
 def test_an_evaluation_is_kept_with_its_signature(ranking, registry):
     first = ranking("--grid", "2:6:2", "--format", "json")
-    assert "made before" in (again := ranking("--grid", "2,4,6", "--format", "json")).stderr
+    assert "already stored" in (again := ranking("--grid", "2,4,6", "--format", "json")).stderr
     assert again.json == first.json
     (kept,) = registry("query", "SELECT study, subject, signature FROM study", "--format", "json").json
     assert (kept["study"], kept["subject"]) == ("ranking(grid=[2, 4, 6])", "cand/test")
@@ -112,7 +112,7 @@ def test_every_form(ranking, format_, what):
     (["--grid", "7:9:1"], 3, "cand/test has 6 candidates only; give smaller sizes by --grid"),
     (["--system", "d"], 3, "unknown system of cand/test 'd'"),
     (["--system", "a", "--system", "a"], 3, "cand/test/a/a@1 is named twice; name it once"),
-    (["--figure", "recall"], 3, "--figure says what to draw, and --plot where; give both"),
+    (["--figure", "recall"], 3, "--figure requires --plot FILE"),
     (["--test-set", "dev"], 3, "unknown test set of cand 'dev'"),
     (["--repetition", "part"], 3, "--show variation and --repetition go together"),
     (["--show", "variation", "--repetition", "page"], 3, "no attribute 'page'"),

@@ -87,4 +87,4 @@ def test_what_is_not_compared_or_not_scored_is_said_and_the_rest_is_shown(regist
         assert "small: averages over test sets are left out: " in registry(*command).stderr
     assert "have changed since the last comparison" in index_now(registry)
     (tmp_path / "public" / "tasks" / "other.html").write_text("of before")
-    assert "tasks/other.html: is of before" in registry("site", "-o", "public").stderr
+    assert "tasks/other.html: outdated" in registry("site", "-o", "public").stderr

@@ -43,7 +43,7 @@ def test_pairs_of_one_team_have_a_threshold_of_their_own(entities):
 def test_a_stored_study_can_be_drawn(entities, tmp_path):
     entities("threshold", "entities")
     said = entities("threshold", "entities", "--plot", "again.pdf").stderr
-    assert "made before" in said
+    assert "already stored" in said
     assert (tmp_path / "again.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -111,7 +111,7 @@ def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path)
     assert shares == {(here, there): float("d2" not in (here, there)) for here in ("d0", "d1", "d2")
                       for there in ("d0", "d1", "d2") if here != there}
     assert (tmp_path / "f.svg").exists()
-    assert "1 study: all is well" in registry("verify").stderr, "also where no command has the study's name"
+    assert "1 study: no faults" in registry("verify").stderr, "also where no command has the study's name"
     for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
                        (("--size", 2), "--size applies to sampled test sets")):
         assert said in registry(*options, *more, exit_code=3).stderr
@@ -129,7 +129,7 @@ def test_what_cannot_be_asked(entities, options, said):
 def test_a_figure_that_cannot_be_drawn_is_refused_before_the_work(entities):
     refused = entities("curve", "entities", "--plot", "curve.gif", exit_code=3).stderr
     assert "ends in .svg, .pdf, .png or .pgf" in refused
-    assert "made before" not in entities("curve", "entities").stderr
+    assert "already stored" not in entities("curve", "entities").stderr
 
 
 def test_systems_that_do_not_differ_have_no_gains(task, registry):

@@ -124,7 +124,7 @@ def test_a_bundle_is_one_that_the_platform_takes(scored, task, bundle, tmp_path)
         'file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\ntest_set = "test"'))
     scored(manifest)
     path, done = bundle("small", "--start", "2027-01-01")
-    assert "keep it to yourself" in done.stderr
+    assert "keep it private" in done.stderr
     assert problems_of(path) == []
     again, _ = bundle("small", "--start", "2027-01-01", name="again.zip")
     assert path.read_bytes() == again.read_bytes()

@@ -11,7 +11,7 @@ import sys
 import duckdb
 
 from registry.store.database import CONFIG, Database
-from registry.store.session import unreadable
+from registry.store.session import find_unreadable
 from tests.faults.prepared import held
 
 FOUND, HARMLESS, WRONG, CRASHED = range(4)
@@ -58,7 +58,7 @@ def _in_a_process(judge):
 def _judged(path, before):
     try:
         with Database(path).reading(CONFIG | {"threads": 1}) as connection:
-            if unreadable(connection):
+            if find_unreadable(connection):
                 return FOUND
     except Exception:
         return FOUND

@@ -7,20 +7,21 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 
 from registry.errors import RegistryError
-from registry.parallel.scratch_files import scratch
+from registry.parallel.scratch_files import make_array, shared_array
 from tests.running import is_running, wait_for
 
 PROGRAM = """
 import os, time
 from registry.errors import RegistryError
-from registry.parallel.processes import processes
+from registry.parallel.processes import worker_processes
 
 if __name__ == "__main__":
     try:
-        with processes(1, os.getpid) as pool:
+        with worker_processes(1, os.getpid) as pool:
             print(pool.submit(os.getpid).result(), flush=True)
             pool.submit(time.sleep, 60).result()
     except RegistryError as error:
@@ -88,8 +89,13 @@ def test_a_temporary_file_that_has_no_room_is_refused_before_it_is_written_to():
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, limits[1]))
     try:
-        with scratch(2**20, "give more"), pytest.raises(RegistryError, match=r"2 MiB cannot.*TMPDIR.*, or give more"), \
-                scratch(2**21, "give more"):
+        with shared_array(np.ones(2**20, np.uint8), "give more") as shared:
+            assert shared.load().sum() == 2**20
+        with pytest.raises(RegistryError, match=r"2 MiB cannot.*TMPDIR.*, or give more"), \
+                shared_array(np.ones(2**21, np.uint8), "give more"):
             pass
+        assert not shared.path.exists()
+        with pytest.raises(RegistryError, match=r"2 MiB cannot.*TMPDIR.*, or give more --memory"):
+            make_array((2**21,), 2**20, np.uint8)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

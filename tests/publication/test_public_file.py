@@ -266,12 +266,13 @@ def test_a_public_file_is_only_read(registry, task):
                     ("purge", "small", "a", "--reason", "x"),
                     ("submit", "small", task.folder / "systems" / "a.tsv", "--system", "d")):
         assert "this is a public file, which commands only read" in registry(*command, *PUBLIC, exit_code=1).stderr
+        assert not list(Path().glob(".public.duckdb*")), "no lock file is left"
     refused = registry("publish", "-o", "again.duckdb", *PUBLIC, exit_code=3).stderr
     assert "this is a public file already" in refused
     assert not Path("again.duckdb").exists()
     assert Path("public.duckdb").read_bytes() == content
     assert registry("board", "--public", *PUBLIC).stdout == registry("board", *PUBLIC).stdout
-    assert "is there already" in registry(*PUBLISH, exit_code=3).stderr
+    assert "already exists" in registry(*PUBLISH, exit_code=3).stderr
 
 
 HIDING = {"zqopen": "", "zqanonymous": ANONYMOUS, "zqblind": BLIND, "zqwithheld": WITHHELD,
@@ -303,7 +304,7 @@ def several(registry, task, once):
 def test_a_public_file_follows_from_itself(registry, several):
     registry(*PUBLISH, "--sources")
     verified = registry("verify", *PUBLIC).stderr
-    assert "looked at 5 comparisons, 13 scores: all is well" in verified
+    assert "checked 5 comparisons, 13 scores: no faults" in verified
     assert "a public file: its log is redacted" in verified
 
 

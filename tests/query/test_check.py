@@ -8,7 +8,7 @@ import pytest
 from registry.errors import QueryError
 from registry.query import schema
 from registry.query.check import check, is_denied
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.store.database import Database
 from tests.query.refused import DENIED
 

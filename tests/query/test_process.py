@@ -3,8 +3,8 @@
 import pytest
 
 from registry.errors import RegistryError
-from registry.query.forked import ForkedProcess
-from registry.query.question import Query, QueryRequest
+from registry.query.request import Query, QueryRequest
+from registry.query.waiting_process import WaitingProcess
 
 # One value of 1.5 GB: DuckDB itself makes it under a limit of 160 MB, because it does not count a single text.
 LARGE = "SELECT length(repeat('x', 1500000000))"
@@ -20,5 +20,5 @@ def test_a_forked_process_ends_at_its_limits(tmp_path, empty_registry, sql, seco
     path.write_bytes(empty_registry)
     written = bytearray()
     with pytest.raises(RegistryError) as caught:
-        ForkedProcess().ask(QueryRequest(path, Query(sql, {}), "csv", 200_000_000), seconds, written.extend)
+        WaitingProcess().ask(QueryRequest(path, Query(sql, {}), "csv", 200_000_000), seconds, written.extend)
     assert (str(caught.value), caught.value.exit_code, written) == (message, 1, b"")

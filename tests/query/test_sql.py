@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import LimitError, QueryError
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.query.sql import answer, columns_of, count_of, write_parquet
 from registry.store.database import Database
 from registry.store.rows import driver_of

@@ -36,7 +36,7 @@ def test_facets_clusters_runs_and_measures_by_class_come_back_in_the_same_bytes(
     one, two = ({path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.json*")}
                 for folder in ("records", "again"))
     assert one == two
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_records(registry_of_all, "small", Path("again"))
 
 
@@ -164,12 +164,13 @@ def test_the_command_says_what_it_wrote(registry, scored, task):
     scored(task)
     assert "records: written, 3 records with 18 samples" in registry(
         "export", "small", "every-eval-ever", "-o", "records").stderr
-    assert "name by --output what is to be new" in registry("export", "small", "every-eval-ever", exit_code=3).stderr
-    assert "leave --output out" in registry("export", "small", "wmt", "-o", "x", exit_code=3).stderr
-    assert "every-eval-ever takes --output; leave --metric out" in registry(
+    refused = registry("export", "small", "every-eval-ever", exit_code=3).stderr
+    assert "name a new file or folder with --output" in refused
+    assert "leave out --output" in registry("export", "small", "wmt", "-o", "x", exit_code=3).stderr
+    assert "every-eval-ever accepts --output; leave out --metric" in registry(
         "export", "small", "every-eval-ever", "-o", "x", "--metric", "acc", exit_code=3).stderr
     assert "hub: written, 3 files" in registry(
         "export", "small", "huggingface", "-o", "hub", "--dataset", "acme/small", "--metric", "acc").stderr
-    assert "leave --dataset out" in registry("export", "small", "wmt", "--dataset", "a/b", exit_code=3).stderr
+    assert "leave out --dataset" in registry("export", "small", "wmt", "--dataset", "a/b", exit_code=3).stderr
     need("real data", there=HERE.is_dir())
     assert check_records(Path("records")) == (3, 18)

@@ -70,7 +70,7 @@ def test_names_that_look_like_formulas_or_numbers_come_back(task, scored, tmp_pa
 
 def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scored, tmp_path, monkeypatch):
     (tmp_path / "taken").mkdir()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_release(registry_of_all, "small", tmp_path / "taken")
     monkeypatch.setattr(writing, "write_checksums", lambda folder: (folder / "none" / "there").write_text(""))
     with pytest.raises(StoreError, match="cannot write the folder"):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from registry.at_once import Kept, at_once
 from registry.boards.load import load_leaderboards
-from registry.cli.pipeline import bring_up
+from registry.cli.evaluate import evaluate_manifest
 from registry.evaluation.ingest.declared import expanded
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
@@ -177,7 +177,7 @@ def compared(layout):
         how, kept = Execution(), Kept(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
         mine = at_once(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
         database = Database(Path(temporary) / "b.duckdb")
-        bring_up(database, manifest, layout.folder, how, None)
+        evaluate_manifest(database, manifest, layout.folder, how, None)
         with database.reading() as connection:
             theirs, = load_leaderboards(connection, *catalog.tasks(connection, tables["task"]["id"]))
     wanted = content(theirs, {standing.system: standing.system for standing in theirs.standings})

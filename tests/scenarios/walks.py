@@ -28,8 +28,8 @@ from registry.cli import app
 PACKAGE = Path(registry.__file__).resolve().parent
 ROOT = PACKAGE.parent
 SAMPLE = ROOT / "sample_data" / "stance"
-GROUND = {"__init__", "columns", "errors", "families", "files", "identity", "items", "judged", "parallel", "plugins",
-          "processes", "provenance", "rendering", "scratch", "treebank", "values", "version"}
+GROUND = {"__init__", "columns", "errors", "families", "files", "identity", "items", "judged", "parallel", "platforms",
+          "plugins", "processes", "provenance", "rendering", "scratch", "treebank", "values", "version"}
 STATION = re.compile(r"^\| [^|]* \| `([a-z_]+(?:\.\w+)+)`", re.MULTILINE)
 COMMANDS = {"run": (SAMPLE / "task.toml",), "compare": ("stance", "--seed", "7"), "board": (), "pairs": ()}
 

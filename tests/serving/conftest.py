@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from registry.query.sql import write
+from registry.query.sql import write_result
 from registry.serve.app import application
 from registry.serve.queries import Served
 from registry.serve.snapshots import Snapshots, write_snapshot
@@ -36,7 +36,7 @@ class Opened:
     def ask(self, question, timeout, write_bytes):
         written = io.StringIO()
         try:
-            write(self._connection, question, written)
+            write_result(self._connection, question, written)
         finally:
             write_bytes(written.getvalue().encode())
         return []

@@ -77,7 +77,7 @@ def test_private_answers_stay_on_this_machine_and_in_no_cache(registry, scored, 
                 assert answer.headers["Cache-Control"] == "private, no-store"
     for host in ("0.0.0.0", "::", "192.0.2.1"):
         refused = registry("serve", "--private", "--host", host, "--port", 0, exit_code=2).stderr
-        assert f"--private shows everything to everybody who reaches {host}" in refused
+        assert f"--private shows all data to everybody who can connect to {host}" in refused
 
 
 def test_a_place_that_cannot_be_had_is_told_of(registry, scored, task):
@@ -89,5 +89,5 @@ def test_a_place_that_cannot_be_had_is_told_of(registry, scored, task):
             "another, 0 any that is free\n")
     assert "192.0.2.1, port 0: " in registry("serve", "--host", "192.0.2.1", "--port", 0, exit_code=1).stderr
     assert "is no address of this machine" in registry("serve", "--host", "no such", "--port", 0, exit_code=1).stderr
-    assert "is no origin" in registry("serve", "--cors", "example.org", exit_code=2).stderr
+    assert "is not an origin" in registry("serve", "--cors", "example.org", exit_code=2).stderr
     assert "no registry here" in registry("serve", "--db", "none.duckdb", "--port", 0, exit_code=3).stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from registry.errors import RegistryError
-from registry.query.question import Query
+from registry.query.request import Query
 from registry.serve import snapshots, source
 from registry.serve.queries import Queries
 from registry.serve.snapshots import Snapshots, write_snapshot

@@ -10,8 +10,8 @@ import signal
 import pyarrow.parquet
 import pytest
 
-from registry.query.forked import ForkedProcess
-from registry.query.question import Query, QueryRequest
+from registry.query.request import Query, QueryRequest
+from registry.query.waiting_process import WaitingProcess
 from registry.serve.source import QueryLimits
 from tests.query.refused import REFUSED
 
@@ -113,15 +113,15 @@ def test_limits_hold_and_are_told(scored, task, served):
 @pytest.mark.slow
 def test_a_process_answers_and_is_ended_at_its_limit(scored, task, served, tmp_path):
     scored(task)
-    patient, short = (served(begin=ForkedProcess, queries=QueryLimits(seconds=n, at_once=1)) for n in (60, 1))
+    patient, short = (served(begin=WaitingProcess, queries=QueryLimits(seconds=n, at_once=1)) for n in (60, 1))
     asked = {"q": ASKED, "$s": "a", "$r": "1"}
     assert patient.get("/sql", params=asked).json() == FOUND
     assert patient.get("/sql", params=asked | {"format": "parquet"}).content[:4] == b"PAR1"
     answer = short.get("/sql", params={"q": ENDLESS})
     assert (answer.status_code, "ended after 1 s;" in answer.text) == (422, True)
-    waiting, found = ForkedProcess(), bytearray()
+    waiting, found = WaitingProcess(), bytearray()
     os.kill(waiting._process.pid, signal.SIGKILL)
-    waiting._end()
+    waiting._join()
     waiting.ask(QueryRequest(tmp_path / "registry.duckdb", Query("SELECT 1 AS n", {}), "csv", 2**30), 60, found.extend)
     assert found == b"n\n1\n", "another begins where the system has ended one that waited"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["registry.duckdb", "task"]

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from registry.errors import InputError
 from registry.store import models
 from registry.store.database import CONFIG, Database
-from registry.store.session import back_up, unreadable
+from registry.store.session import back_up, find_unreadable
 from tests.label_tasks import LabelTask
 from tests.running import wait_for
 
@@ -49,7 +49,7 @@ def filled(scored, tmp_path):
 
 def test_a_backup_is_the_registry(filled, tmp_path, registry):
     told = registry("backup", "copy.duckdb", "--db", filled.path)
-    assert "every block was read again" in told.stderr
+    assert "every block read again" in told.stderr
     assert held(tmp_path / "copy.duckdb") == held(filled.path)
     assert sorted(path.name for path in tmp_path.glob("*duckdb*")) == ["copy.duckdb", "registry.duckdb"]
 
@@ -99,7 +99,7 @@ def test_damage_of_any_block_is_found(filled, tmp_path):
         damaged.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1:])
         try:
             with Database(damaged).reading() as connection:
-                noticed = bool(unreadable(connection))
+                noticed = bool(find_unreadable(connection))
         except Exception:
             noticed = True
         found += noticed
@@ -112,5 +112,5 @@ def test_damage_of_any_block_is_found(filled, tmp_path):
 
 def test_tables_can_be_read(filled):
     with filled.reading() as connection:
-        assert unreadable(connection) == {}
+        assert find_unreadable(connection) == {}
         assert connection.execute(text("SELECT count(*) FROM source")).scalar_one() > 0

@@ -54,7 +54,7 @@ def kept(database):
 
 
 def test_who_writes_is_told_and_named(database, holder, monkeypatch):
-    monkeypatch.setattr(session, "_UNTOLD", 0.05)
+    monkeypatch.setattr(session, "_SILENT_SECONDS", 0.05)
     told = []
     for patience in (Patience(0, told.append), Patience(0.3, told.append)):
         impatient = Database(database.path, patience=patience)
@@ -104,7 +104,7 @@ def test_a_registry_is_created_once(tmp_path):
 
 def test_a_file_that_another_program_makes_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "r.duckdb"
-    with pytest.raises(InputError, match="another program has made this file meanwhile"), \
+    with pytest.raises(InputError, match="another program has created this file in the meantime"), \
             writing(Database(path), Journal("run", {}), create=True):
         path.write_bytes(b"there")
     assert path.read_bytes() == b"there"
@@ -173,23 +173,23 @@ def test_what_another_program_left_in_its_log_is_read_and_comes_into_the_new_fil
     assert kept(Database(shutil.copyfile(database.path, tmp_path / "copy.duckdb"))) == ["a", "other"]
 
 
-@pytest.mark.parametrize("fails", ["_sync", "publish", "_compacted"])
+@pytest.mark.parametrize("fails", ["sync_folder", "rename_new", "_write_compact"])
 def test_what_fails_leaves_the_old_file_and_nothing_else(database, monkeypatch, tmp_path, fails):
     before = database.path.read_bytes()
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    if fails == "publish":
+    if fails == "rename_new":
         database = Database(tmp_path / "new.duckdb")
-    monkeypatch.setattr(session.Copy if fails == "_compacted" else session, fails, fail)
-    with pytest.raises(StoreError, match=r"\.duckdb: cannot put a new file in its place: No space left"):
+    monkeypatch.setattr(session.Copy if fails == "_write_compact" else session, fails, fail)
+    with pytest.raises(StoreError, match=r"\.duckdb: cannot be replaced by a new file: No space left"):
         keep(database, "a", create=True, compact=True)
-    if fails == "publish":
+    if fails == "rename_new":
         assert beside(database.path) == [".new.duckdb.lock", "r.duckdb"]
     else:
         assert beside(database.path) == [".r.duckdb.lock", "r.duckdb"]
-        assert (database.path.read_bytes() == before) == (fails == "_compacted"), "the name was given before"
+        assert (database.path.read_bytes() == before) == (fails == "_write_compact"), "the name was given before"
 
 
 def test_a_folder_without_locks_is_named(database, monkeypatch):
@@ -208,6 +208,6 @@ def test_a_copy_says_whether_the_registry_is_still_what_it_was(database):
         assert not copy.is_changed
         keep(database, "a")
         assert not copy.is_current()
-        with pytest.raises(StoreError, match="another program has written to the database meanwhile"):
+        with pytest.raises(StoreError, match="another program has changed the database in the meantime"):
             copy.publish()
     assert kept(database) == ["a"]

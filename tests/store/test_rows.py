@@ -10,14 +10,14 @@ from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, M
 from registry.store import models, statistics
 from registry.store import rows as module
 from registry.store.database import Database
-from registry.store.rows import Coded, insert_bulk, insert_many, texts
+from registry.store.rows import Coded, insert_bulk, insert_many, text_column
 
 
 @pytest.fixture(params=["values", "arrays"])
 def connection(tmp_path, monkeypatch, request):
     """Of a new registry; few rows go into it as the values of a statement, or as many rows do."""
     if request.param == "arrays":
-        monkeypatch.setattr(module, "_FEW", 0)
+        monkeypatch.setattr(module, "_MAX_VALUES", 0)
     database = Database(tmp_path / "r.duckdb")
     database.create()
     with database.writing() as connection:
@@ -30,7 +30,7 @@ def items(n, keys):
 
 @pytest.mark.parametrize("keys", [["a", "'; DROP TABLE item; --", "é\u4e2d"], ["short", "x" * 1000, ""]])
 def test_texts_come_back_as_they_were(connection, keys):
-    insert_bulk(connection, models.item, items(3, texts(keys)))
+    insert_bulk(connection, models.item, items(3, text_column(keys)))
     assert list(connection.execute(select(models.item.c.key)).scalars()) == keys
 
 
@@ -52,7 +52,7 @@ def test_missing_columns_and_uneven_lengths_are_refused(connection):
     with pytest.raises(ValueError, match="not those of table item"):
         insert_bulk(connection, models.item, {"item_id": np.arange(2)})
     with pytest.raises(ValueError, match="differ in length"):
-        insert_bulk(connection, models.item, items(2, texts(["a"])))
+        insert_bulk(connection, models.item, items(2, text_column(["a"])))
 
 
 def test_none_and_nan_become_null_and_large_seeds_stay_exact(connection):

@@ -10,7 +10,7 @@ from registry.errors import InputError, SchemaError
 from registry.identity import digest_json
 from registry.store import definitions, models, schema
 from registry.store.database import CONFIG, Database
-from registry.store.log import columns_of
+from registry.store.log import digested_columns
 from registry.store.rows import driver_of
 from registry.store.session import create
 from tests.conftest import ROOT
@@ -72,7 +72,7 @@ def declared():
     tables = {table.name: [
         table.comment, [[column.name, str(column.type), column.nullable, column.comment] for column in table.columns],
         sorted([type(key).__name__, [column.name for column in key.columns]] for key in table.constraints),
-        columns_of(table.name)] for table in models.metadata.sorted_tables}
+        digested_columns(table.name)] for table in models.metadata.sorted_tables}
     return [tables, [[view.name, view.comment, dict(view.columns), view.select] for view in schema.load_views()],
             [[macro.name, macro.full_comment, macro.statement] for macro in schema.load_macros()]]
 
@@ -114,9 +114,9 @@ def test_creating_twice_changes_nothing(database):
 def test_a_registry_of_another_revision_is_refused(database, registry, revision):
     set_revision(database, revision)
     before = database.path.read_bytes()
-    said = (f"another version of this program made this registry: its schema is {revision}, and that of evalregistry "
-            f"[0-9.a-z]+ is {schema.REVISION}; make a new one by `registry run` of its manifests with another --db, or "
-            "open this one with that version")
+    said = (f"another version of this program made this registry: its schema is {revision}, but evalregistry "
+            f"[0-9.a-z]+ has {schema.REVISION}; make a new one by `registry run` of its manifests with another --db, "
+            "or open this one with that version")
     for enter in (database.reading, database.writing, database.querying):
         with pytest.raises(SchemaError, match=said), enter():
             pass

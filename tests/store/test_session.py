@@ -12,7 +12,7 @@ from registry.store import models, rows
 from registry.store.database import CONFIG, Database, Patience
 from registry.store.log import Journal
 from registry.store.rows import insert_many
-from registry.store.session import computed, writing
+from registry.store.session import compute, writing
 from tests.running import beside
 
 
@@ -74,7 +74,7 @@ def test_what_another_program_has_written_meanwhile_is_not_overwritten(database)
         with duckdb.connect(str(database.path), config=CONFIG) as other:
             other.execute("INSERT INTO study_part VALUES ('other', 'k', 'r')")
 
-    with pytest.raises(StoreError, match="another program has written to the database meanwhile; nothing of this"):
+    with pytest.raises(StoreError, match="changed the database in the meantime, so this command stored nothing"):
         wrote(database, work)
     assert digests(database) == ["other"]
 
@@ -106,7 +106,7 @@ def test_who_computes_for_long_begins_again_where_others_have_written(database):
             seen.append("waited")
         return "done"
 
-    assert computed(database, Journal("score", {}), work) == "done"
+    assert compute(database, Journal("score", {}), work) == "done"
     assert seen == [0, 1, 2, "waited"]
     assert digests(database) == ["mine", "other-1", "other-2"]
 
@@ -114,7 +114,7 @@ def test_who_computes_for_long_begins_again_where_others_have_written(database):
 @pytest.mark.parametrize("few", [1, 10_000], ids=["arrays", "values"])
 def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypatch, few):
     """A reader and a submitter come while pairs are tested: what is submitted is in the board, no pair tested twice."""
-    monkeypatch.setattr(rows, "_FEW", few)
+    monkeypatch.setattr(rows, "_MAX_VALUES", few)
     scored(task)
     came = []
     of_all_pairs = comparing.FamilyResults.of_all_pairs
@@ -135,4 +135,4 @@ def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypa
     # b, c and d answer alike: a with them is one pair of contents, and they among themselves another
     assert registry("query", "SELECT count(*) AS n FROM pair_result JOIN pair_request USING (pair_request_id) "
                     "WHERE test LIKE 'sign%'", "--format", "json").json == [{"n": 2}]
-    assert "all is well" in registry("verify").stderr
+    assert "no faults" in registry("verify").stderr

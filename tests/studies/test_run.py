@@ -112,7 +112,7 @@ def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypa
     (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
     assert "read-only" in archive.store_error
-    assert "note: not kept, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
+    assert "note: not stored, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
     assert rows(registry, "study") == []
 
 
@@ -126,7 +126,8 @@ def test_effects_and_the_best_systems_are_kept_with_a_signature(task, registry, 
     assert (kept["study"], kept["subject"]) == (study, "small/test, acc")
     assert kept["signature"].startswith(f"study:{study}|acc|task:small@1|set:test|n:6|systems:3|")
     again = registry(*command, "--format", "json")
-    assert (again.stdout, "made before" in first.stderr, "made before" in again.stderr) == (first.stdout, False, True)
+    assert again.stdout == first.stdout
+    assert ["already stored" in done.stderr for done in (first, again)] == [False, True]
     assert len(rows(registry, "study")) == 1
     table = registry("study", *command, "--format", "table").stdout
     assert table == registry(*command, "--format", "table").stdout
@@ -136,8 +137,8 @@ def test_parts_are_kept_once(conducted):
     conducted(Counting())
     with Database("registry.duckdb").writing() as connection:
         for results in ({"a": "1"}, {"a": "1", "b": "2"}):
-            comparisons.keep_parts(connection, "sha256:x", results)
-        assert comparisons.parts_of(connection, "sha256:x") == {"a": "1", "b": "2"}
+            comparisons.store_parts(connection, "sha256:x", results)
+        assert comparisons.load_parts(connection, "sha256:x") == {"a": "1", "b": "2"}
 
 
 def test_what_is_not_there_is_named(conducted, task, scored):
@@ -174,5 +175,5 @@ def test_a_dry_run_keeps_nothing(task, registry, scored):
     scored(task)
     assert "dry run" in registry("study", "correlation", "small", "--dry-run").stderr
     assert rows(registry, "study") == []
-    assert "made before" not in registry("study", "correlation", "small").stderr
-    assert "made before" in registry("study", "correlation", "small").stderr
+    assert "already stored" not in registry("study", "correlation", "small").stderr
+    assert "already stored" in registry("study", "correlation", "small").stderr

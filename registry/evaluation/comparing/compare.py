@@ -97,7 +97,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
              for digest in _compare_family(connection, journal, boards, request, compared)]
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
-    while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
+    while olds := comparisons.find_obsolete(connection, task_row.slug, shown, request.metrics):  # then earlier ones
         for old in olds:
             catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
             journal.event(connection, "board-retired", task_row.slug, signature=old.signature, digest=old.digest)

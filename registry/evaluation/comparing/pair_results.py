@@ -37,7 +37,7 @@ from registry.significance.multiple import (
 from registry.significance.resampling.exceedances import Stopping
 from registry.store import comparisons, models
 from registry.store.catalog import PairRequestRow
-from registry.store.log import Journal, scored_by
+from registry.store.log import Journal, metric_version
 from registry.store.rows import Coded, insert_bulk, next_id
 
 # What the family needs to know of a raw result, in the canonical direction.
@@ -113,7 +113,7 @@ class BoardResults:
         pairs.draws[chosen] = resamples
         for alternative, of_kind in self._by_alternative(chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
-                scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
+                metric_version(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
             members = pairs.canonical[of_kind]
             a, b = content[members].T
@@ -381,7 +381,7 @@ class BoardIntervals:
         ids, first = np.unique(self.of.pairs.results["pair_result_id"], return_index=True)
         new = ~self._closed.are_counted(*self.of.pairs.canonical[first].T)
         if new.any():
-            new &= ~np.isin(ids, comparisons.with_intervals(self.of.connection, ids))
+            new &= ~np.isin(ids, comparisons.find_intervals(self.of.connection, ids))
         if new.any():
             low, high = self._closed.differences(*self.of.pairs.canonical[first[new]].T)
             insert_bulk(self.of.connection, models.pair_interval, {

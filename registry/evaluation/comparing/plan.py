@@ -235,7 +235,7 @@ def _few(connection: Connection, of: VettedBoard, request: Request) -> Matrix | 
 def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     """How many pairs are left beside those of systems that an earlier comparison like this one has tested."""
     settings = request.significance
-    before = comparisons.compared_before(
+    before = comparisons.find_compared(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
         alternative=request.alternative, candidate=settings.candidate, unit=settings.unit,

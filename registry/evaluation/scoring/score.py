@@ -30,7 +30,7 @@ from registry.readers import READERS, Document, Reader
 from registry.significance.histories import update_shown_score
 from registry.store import catalog, comparisons, models, sources, statistics
 from registry.store.catalog import DeclaredMetric, Member, ScoringRow, TestSetRow
-from registry.store.log import Key, entries
+from registry.store.log import Key, read_entries
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -261,7 +261,7 @@ class Rescored:
         if scoring_ids and (found := _rows(self._connection, metric.metric_id, scoring_ids)):
             self._former |= found
             self._metrics[metric.metric_id] = metric
-            self._results |= comparisons.results_resting_on(self._connection, metric.metric_id, scoring_ids)
+            self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
             statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def settle(self, ingest: Ingest) -> None:
@@ -287,7 +287,7 @@ class Rescored:
                 if after != digest:
                     changed.append([*key, digest, after])
         if changed:
-            superseded = comparisons.resting_on(self._connection, [(of[0], of[1]) for of in changed])
+            superseded = comparisons.find_dependent(self._connection, [(of[0], of[1]) for of in changed])
             ingest.event("rescore", ingest.slug, scores=changed, otherwise=otherwise,
                          results={digest: self._results[digest] for digest in sorted(superseded)})
 
@@ -330,7 +330,7 @@ class Rung(NamedTuple):
 
 def rungs(connection: Connection) -> Iterator[Rung]:
     """All entries of Ladders, in the order of the log; those of purged submissions are blank and left out."""
-    for of in entries(connection, ACTION):
+    for of in read_entries(connection, ACTION):
         if told := of.details:
             key = told["gold_revision_id"], told["track"], told["metric"]
             before, shown = (math.nan if told[name] is None else float(told[name]) for name in ("before", "shown"))

@@ -16,7 +16,7 @@ from registry.readers import READERS, Document
 from registry.readers.trec import Trec, read_metadata
 from registry.store import catalog, models, sources
 from registry.store.catalog import NamedSubmission, TaskRow
-from registry.store.log import Journal, entries
+from registry.store.log import Journal, read_entries
 from registry.values import parse
 
 
@@ -160,7 +160,7 @@ def follow_deadlines(connection: Connection, journal: Journal, task_id: int,
 
 def _is_by_clock(connection: Connection, name: str) -> bool:
     """Whether nobody has declared a submission late, or in time, since it came."""
-    said = [of.details for of in entries(connection, "submission-changed", subject=name) if "late" in of.details]
+    said = [of.details for of in read_entries(connection, "submission-changed", subject=name) if "late" in of.details]
     return not said or said[-1].get("reason") == _MOVED
 
 

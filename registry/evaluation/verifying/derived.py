@@ -32,7 +32,7 @@ from registry.store import catalog, models
 from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, ScoringRow, TaskRow, TestSetRow
 from registry.store.comparisons import results_digest
 from registry.store.log import Journal, rescorings
-from registry.store.rows import filled
+from registry.store.rows import find_nonempty
 from registry.values import parse
 
 _STATISTICS = [table.name for tables in models.of_family.values() for table in tables]
@@ -111,7 +111,7 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
         left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
         found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}"),  # noqa: S608
                                    f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
-    held = filled(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
+    held = find_nonempty(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
     for table in _STATISTICS:
         if not held.isdisjoint({f"stored_{table}", table}):
             found[table] = differences(

@@ -18,12 +18,12 @@ from registry.identity import digest_json
 from registry.store import models
 from registry.store.log import (
     BLANK,
-    columns_of,
     digest_of_inputs,
     digest_of_run,
     digest_of_words,
-    entries,
+    digested_columns,
     link,
+    read_entries,
     table_digests,
 )
 
@@ -39,7 +39,7 @@ class Blanked:
     def of(cls, connection: Connection) -> Blanked:
         """What the purges of a registry name."""
         blanked = cls()
-        for of in entries(connection, "purge"):
+        for of in read_entries(connection, "purge"):
             blanked.entries |= dict.fromkeys(of.details["entries"], of.event_id)
             blanked.runs |= dict.fromkeys(of.details["runs"], of.event_id)
         return blanked
@@ -113,7 +113,7 @@ def _verify_words(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], bl
 def verify_tables(connection: Connection) -> Iterator[Fault]:
     """Compare tables with the digests that the last command logged, and repeat what commands found altered."""
     last, ended = None, dict[int, str]()
-    for of in entries(connection, "end"):
+    for of in read_entries(connection, "end"):
         for table in of.details.get("altered", ()):
             yield Fault("altered", "row", table, f"{_ROW} before run {of.run_id}")
         last, ended[of.run_id] = of, of.details.get("ended_at", "")
@@ -123,8 +123,9 @@ def verify_tables(connection: Connection) -> Iterator[Fault]:
     if last is not None and "tables" in last.details:  # else it was blanked
         digests = table_digests(connection)
         for table in sorted(table for table in digests if digests[table] != last.details["tables"].get(table)):
-            yield Fault("altered", "row", table, f"{_ROW} after run {last.run_id}: {', '.join(columns_of(table))} have "
-                                                 "another digest in the log")
+            columns = ", ".join(digested_columns(table))
+            yield Fault("altered", "row", table,
+                        f"{_ROW} after run {last.run_id}: {columns} have another digest in the log")
 
 
 _ROW = "another program altered, added or removed a row"
@@ -149,9 +150,9 @@ def _unlogged(connection: Connection) -> Iterator[Fault]:
 
 def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
     """Compare the run, signature, digest and late systems of each comparison with what its run logged."""
-    logged = {(of.run_id, of.details["digest"]): of.details for of in entries(connection, "compare")
+    logged = {(of.run_id, of.details["digest"]): of.details for of in read_entries(connection, "compare")
               if "digest" in of.details}
-    blanked = {of.run_id for of in entries(connection, "compare") if "digest" not in of.details}
+    blanked = {of.run_id for of in read_entries(connection, "compare") if "digest" not in of.details}
     late: dict[int, list[int]] = {}
     for comparison_id, submission_id in connection.exec_driver_sql(
             "SELECT comparison_id, submission_id FROM standing WHERE late ORDER BY position"):
@@ -178,7 +179,7 @@ def with_places_of_purged(connection: Connection) -> set[int]:
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
     """Hold tombstones, and comparisons with a place of one, against what the log says of purges."""
     purged, kept, rows = dict[str, str](), dict[int, str](), dict[str, str]()
-    for of in entries(connection, "purge"):
+    for of in read_entries(connection, "purge"):
         purged[of.subject] = of.details["tombstone"]
         rows[of.subject] = of.details["rows"]
         kept |= {int(number): digest for number, digest in of.details["comparisons"].items()}

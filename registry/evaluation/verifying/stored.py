@@ -25,8 +25,8 @@ from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.store.definitions import alterations, restore_views
 from registry.store.embargoes import is_system_of
-from registry.store.log import entries
-from registry.store.rows import driver_of, filled
+from registry.store.log import read_entries
+from registry.store.rows import driver_of, find_nonempty
 from registry.submission_fields import CHANGEABLE
 from registry.values import parse
 
@@ -83,14 +83,14 @@ class _Inputs:
 
     def __init__(self, connection: Connection) -> None:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
-        ended = {of.run_id for of in entries(connection, "end") if of.details}
+        ended = {of.run_id for of in read_entries(connection, "end") if of.details}
         runs = connection.execute(select(models.run.c.run_id, models.run.c.inputs)).all()
         self._blanked = {row.run_id for row in runs if row.run_id not in ended and row.inputs == "{}"}
         for run_id, inputs in runs:
             for name, of in json.loads(inputs).items():
                 for key in ((of, run_id), (of, None)):
                     self._names[key] |= {name, _NUMBER.sub("", name)}
-        self._manifests = {of.details.get("normalized") for of in entries(connection, "task")}  # what a purge left
+        self._manifests = {of.details.get("normalized") for of in read_entries(connection, "task")}  # what a purge left
 
     def have(self, digest: str, name: str, run_id: int | None = None) -> bool:
         """True if a run (None: any) has read such a file, or if that is not known any more."""
@@ -132,7 +132,7 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
-    for table in (tables[name] for name in sorted(filled(connection, tables))):
+    for table in (tables[name] for name in sorted(find_nonempty(connection, tables))):
         for column in table.columns:
             key = _ALSO.get(column.name, column.name)
             owner = owners.get(key)  # the table whose rows the column refers to
@@ -166,9 +166,9 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
                     f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
         yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
-    for table in sorted(filled(connection, ("publication", "statistic_total"))):
+    for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
-    for table in sorted(filled(connection, _OF_SCORES)):
+    for table in sorted(find_nonempty(connection, _OF_SCORES)):
         for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
             yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
                         f"{counted(row.n, 'row')}, and no score by this metric")
@@ -224,7 +224,7 @@ def _logged_hiding(connection: Connection,
     salt: str | None = None
     drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
     purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in tombstones(connection, task.task_id)}
-    for of in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
+    for of in read_entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
         if of.action == "purge" and of.subject in purged:
             # Rows of the team and its systems may be there again, with other systems in them.
             if (of_team := drawn["teams"].pop(purged[of.subject], None)) is not None:
@@ -242,7 +242,7 @@ def _logged_hiding(connection: Connection,
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
     """Climb every Ladder again; scores that were computed anew since, or were purged, are taken as shown."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
-    blank = [of.event_id for of in entries(connection, ACTION) if not of.details]
+    blank = [of.event_id for of in read_entries(connection, ACTION) if not of.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
     for rung in rungs(connection):
         earlier, last[rung.key] = last.get(rung.key), rung
@@ -327,9 +327,9 @@ def verify_declared(ingest: Ingest, of_submissions: Logged) -> Iterator[Fault]:
 
 def logged_submissions(connection: Connection, slug: str) -> Logged:
     """What the log says of each submission to a task that it says was added."""
-    logged = {of.subject: dict(of.details) for of in entries(connection, "submission-added")
+    logged = {of.subject: dict(of.details) for of in read_entries(connection, "submission-added")
               if of.subject.startswith(f"{slug}/")}
-    for of in entries(connection, "submission-changed"):
+    for of in read_entries(connection, "submission-changed"):
         if of.subject in logged:
             logged[of.subject] |= of.details
     return logged
@@ -412,4 +412,4 @@ def _factors(connection: Connection, one: NamedSubmission) -> list[dict[str, str
 
 def _logged(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
     """The details of what the log says of something, oldest first."""
-    return [of.details for of in entries(connection, action, subject=subject)]
+    return [of.details for of in read_entries(connection, action, subject=subject)]

@@ -52,7 +52,7 @@ from registry.significance import Execution
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow
 from registry.store.log import Journal
-from registry.store.session import unreadable
+from registry.store.session import find_unreadable
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _is_readable(connection: Connection, verified: Verified) -> bool:
         verified.notes.append("tables are not those of a registry, so nothing else was looked at; restore a backup")
         return False
     damaged = [Fault("damaged", "table", table, f"cannot be read: {why}")
-               for table, why in unreadable(connection).items()]
+               for table, why in find_unreadable(connection).items()]
     if damaged:
         verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
     verified.faults += damaged

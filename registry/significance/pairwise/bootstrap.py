@@ -17,7 +17,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.families import FAMILIES
 from registry.messages import Message, Messages
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED, skewed
@@ -136,7 +136,7 @@ def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats,
 def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
-    rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
+    rounded = make_array(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
     codes = np.array([_undefined_code(pairs, n, of, settings) for n, of in enumerate(found)])

@@ -20,7 +20,7 @@ import numpy as np
 from registry.arrays import ROUNDING, Floats
 from registry.identity import digest_array
 from registry.messages import Message, Messages
-from registry.parallel.scratch_files import room
+from registry.parallel.scratch_files import make_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.correlations import PairMatrix, resample_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
@@ -74,7 +74,7 @@ def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
         blocks = resample_correlations(matrix, settings)
     else:
         blocks = sum_resamples(matrix.statistics, settings, additive(matrix).score, matrix.strata)
-    scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
+    scores = make_array((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
     for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
         scores[:, at:at + BLOCK] = block.T  # the scores of a system are contiguous
     return scores.T

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.heap import Arena
 from typing import NamedTuple
 
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.parallel.execution import Execution, ahead, with_progress
-from registry.parallel.processes import processes
-from registry.parallel.scratch_files import room, scratch
+from registry.parallel.processes import worker_processes
+from registry.parallel.scratch_files import SharedArray, make_array, shared_array
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Matrix, are_whole
 from registry.significance.resampling.draws import BLOCK, sum_swaps
@@ -108,32 +106,26 @@ def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> I
     differences = len(question.pairs) * rounded.shape[1]
     many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
     done = "parts of the pairs to look at"
-    if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot inherit a file without a name
+    if workers < 2 or not many:
         alone = (_answer(rounded, part, differences) for part in parts)
         yield from with_progress(alone, len(parts), done, execution.progress)
         return
-    with scratch(rounded.nbytes, "give --workers 1") as file:
-        memory = Arena(rounded.nbytes, file.fileno())
-        _view_memory(memory, rounded.shape)[:] = rounded
-        with processes(workers, _begin, memory, rounded.shape, differences / workers) as pool:
-            answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
-            yield from with_progress(answers, len(parts), done, execution.progress)
+    with (shared_array(rounded, "give --workers 1") as shared,
+          worker_processes(workers, _begin, shared, differences / workers) as pool):
+        answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+        yield from with_progress(answers, len(parts), done, execution.progress)
 
 
 _given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a screening process gets at its start
 
 
-def _begin(memory: Arena, shape: tuple[int, int], many: float) -> None:
-    _given[:] = [(_view_memory(memory, shape), many)]
+def _begin(shared: SharedArray, many: float) -> None:
+    _given[:] = [(shared.load(), many)]
 
 
 def _work(part: Question) -> Screened:
     (rounded, many), = _given
     return _answer(rounded, part, many)
-
-
-def _view_memory(memory: Arena, shape: tuple[int, int]) -> Shorts:
-    return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
 def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
@@ -371,12 +363,12 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     each system, as in the bootstrap.
     """
     over = pairs.matrix.parts[0]
-    moved = room((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
+    moved = make_array((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
     sums = sum_swaps(over[:, :, None], settings, np.asarray)
     for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
         moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
-    rounded = room(moved.shape, settings.execution.memory // 4, np.int16)
+    rounded = make_array(moved.shape, settings.execution.memory // 4, np.int16)
     for n, of_system in enumerate(moved):
         np.rint(of_system / size, out=rounded[n], casting="unsafe")
     turned = (settings.alternative == "less") != pairs.matrix.lower_is_better

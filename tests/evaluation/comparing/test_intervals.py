@@ -30,7 +30,7 @@ def test_counts_tell_those_of_right_or_wrong_units(registry, scored, task):
 @pytest.mark.slow
 def test_others_are_kept_and_verified(registry, scored, tmp_path):
     scored(ENTITIES)
-    assert "all is well" in registry("verify").stderr
+    assert "no faults" in registry("verify").stderr
     pairs = registry("pairs", "entities", "--format", "json").json
     contrary = [row for row in pairs if (row["ci_low"] > 0 or row["ci_high"] < 0) != (row["p_value"] <= 0.05)]
     assert len(contrary) == 1

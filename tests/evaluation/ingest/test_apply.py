@@ -22,7 +22,7 @@ def test_the_same_inputs_twice_change_nothing_not_even_a_run_row(task, registry,
 def test_who_changes_the_code_is_told_that_numbers_are_kept(task, registry, scored, monkeypatch, dirty):
     scored(task)
     monkeypatch.setattr(provenance, "code", lambda: provenance.Code("1", "2", dirty))
-    assert ("not computed anew: take another --db" in registry("run", task.manifest).stderr) == bool(dirty)
+    assert ("use another --db to recompute them" in registry("run", task.manifest).stderr) == bool(dirty)
 
 
 def test_another_form_of_the_same_content_is_the_same_content(task, registry, scored, tmp_path):

@@ -11,7 +11,7 @@ from registry.identity import digest
 from registry.store import embargoes, models
 from registry.store.database import Database
 from registry.store.embargoes import UNTIL_REVEALED, find_hidden
-from registry.store.log import entries, now
+from registry.store.log import now, read_entries
 from registry.store.rows import insert
 
 
@@ -59,7 +59,7 @@ def test_a_salt_is_drawn_once_and_the_log_has_its_digest(task, registry):
         salts.add(stored_task("registry.duckdb").salt)
     (salt,) = salts
     with Database("registry.duckdb").reading() as connection:
-        recorded = [entry.details for action in ("hide", "reveal") for entry in entries(connection, action)]
+        recorded = [entry.details for action in ("hide", "reveal") for entry in read_entries(connection, action)]
     assert [details["salt"] for details in recorded if "salt" in details] == [digest(salt.encode())]
 
 
@@ -74,7 +74,7 @@ def test_a_time_has_its_time_zone(task, registry, said, told):
 
 def test_a_phase_does_not_end_before_it_begins(task, registry):
     registry("apply", task.write())
-    assert "is past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
+    assert "is in the past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
     for wrong in ("2999-01-01", "9999-12-31T23:59:59-12:00"):
         assert "time zone" in registry("hide", "small", "--until", wrong, exit_code=3).stderr
 

@@ -60,7 +60,7 @@ def test_a_process_that_is_ended_from_outside_is_told(task, registry, in_process
     monkeypatch.setattr(computing, "_work", end)
     registry("apply", task.write())
     failed = registry("score", "--workers", "2", exit_code=1)
-    assert "a process that computed was ended by the system" in failed.stderr
+    assert "the system ended a worker process" in failed.stderr
 
 
 def test_an_error_in_a_process_is_the_user_s(tmp_path, registry, in_processes):
@@ -98,7 +98,7 @@ def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monk
 
 def test_how_far_it_is_is_told_after_every_submission(task, registry, monkeypatch):
     told = []
-    monkeypatch.setattr("registry.cli.execution.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
+    monkeypatch.setattr("registry.cli.options.make_reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
     registry("apply", task.write())
     registry("score")
     assert told == [("submissions to score", done, 3) for done in (0, 1, 2, 3)]

@@ -63,7 +63,7 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     name = "small/test/b/b"
     told = registry("withdraw", name, "--reason", "asked by mail").stderr
     assert f"{name}@1 takes part no more" in told
-    assert "bring boards up to date" in told
+    assert "`registry compare` update the leaderboards" in told
     shown = registry("board", "--format", "json")
     assert "b/b@1" in {row["submission"] for row in shown.json}, "boards change when they are compared"
     assert "submissions or gold have changed" in shown.stderr
@@ -99,7 +99,7 @@ def test_what_nobody_can_amend_is_told(task, registry, scored):
     scored(task)
     assert "did you mean" in registry("withdraw", "small/test/b/bb", "--reason", "x", exit_code=3).stderr
     assert "--reason" in registry("withdraw", "small/test/b/b", "--reason", " ", exit_code=3).stderr
-    assert "say what to amend" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
+    assert "nothing to change; give --kind" in registry("amend", "small/test/b/b", "--reason", "x", exit_code=3).stderr
 
 
 MANIFEST = """

@@ -10,8 +10,8 @@ from hypothesis import settings
 
 from registry.store import embargoes
 from registry.store.database import Database
-from registry.store.history import head
-from registry.store.session import unreadable
+from registry.store.history import read_log_head
+from registry.store.session import find_unreadable
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 from tests.label_tasks import LabelTask
@@ -78,7 +78,7 @@ def bytes_of(folder):
 
 def published(path):
     with Database(path).reading() as connection:
-        return head(connection)[0].rows[0]["hash"]
+        return read_log_head(connection)[0].rows[0]["hash"]
 
 
 def purge(registry, path, *options, **how):
@@ -112,14 +112,14 @@ def test_no_byte_of_it_is_left_in_the_file_or_beside_it(whole, purged):
             assert not [mark for mark in MARKS if mark.decode() in held], table
     assert "small/test: acc: shows purged-1 until it is compared again" in told
     assert "backups" in told
-    assert "still stands" not in told
+    assert "is still in" not in told
 
 
 def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatch):
     path, _ = purged
     monkeypatch.setenv("REGISTRY_DB", str(path))
     found = registry("verify", "--head", published(whole))
-    assert "all is well" in found.stderr
+    assert "no faults" in found.stderr
     assert "were blanked by purges (entry " in found.stderr
     assert "cannot be made again, and are held against the digests in the log" in found.stderr
     before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
@@ -133,7 +133,7 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
         (row["rank"], row["score"], row["letters"]) for row in before.values())
     registry("compare")
     assert {row["system"] for row in registry("board", "--format", "json").json} == {"ann", "bob", "cid"}
-    assert "all is well" in registry("verify").stderr
+    assert "no faults" in registry("verify").stderr
     assert query(registry, "SELECT attributes FROM submission JOIN system USING (system_id) WHERE name = 'cid'") == [
         {"attributes": '{"built_on":"purged-1","follows":"purged-1","size":3}'}]
     told = {title: rows for section in registry("show", "small/test/bob/bob", "--format", "json").json
@@ -164,8 +164,8 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
     told = purge(registry, whole, "--dry-run").stderr
     assert "dry run: nothing was written" in told
     assert told.splitlines()[:2] == purged[1].splitlines()[:2]
-    assert re.search(r"\nnote: other databases beside this one, which may hold the team too: .*\bzzz\.duckdb\n", told)
-    assert "beside this one" not in purged[1]
+    assert re.search(r"\nnote: other databases in this folder may contain the team's data: .*\bzzz\.duckdb\n", told)
+    assert "other databases" not in purged[1]
     assert whole.read_bytes() == before
     assert "names the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
                                         exit_code=3).stderr
@@ -208,7 +208,7 @@ import pandas
 
 def killed(at, db):
     target, name = {"copy": (session, "copy_file"), "change": (purge, "redact"),
-                    "compact": (session.Copy, "_compacted"), "replace": (Path, "replace")}[at]
+                    "compact": (session.Copy, "_write_compact"), "replace": (Path, "replace")}[at]
     done = getattr(target, name)
     setattr(target, name, lambda *given: (done(*given), os._exit(9)))
     app(["purge", "small", sys.argv[1], "--reason", "asked by mail", "--db", db])
@@ -241,7 +241,7 @@ def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whol
     for moment, path in paths.items():
         with Database(path).reading() as connection:
             teams = set(connection.exec_driver_sql("SELECT name FROM team").scalars())
-            assert not unreadable(connection)
+            assert not find_unreadable(connection)
         assert teams == {"ann", "bob", "cid", "purged-1" if moment == "replace" else TEAM}
     purge(registry, paths["compact"])
     for moment in ("compact", "replace"):

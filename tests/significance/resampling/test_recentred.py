@@ -99,7 +99,7 @@ def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
 def test_small_work_and_programs_that_do_not_allow_it_start_no_process(monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     pairs, drawn = Observed.of(m, [(0, 1), (0, 2)]), scores("continuous")
-    monkeypatch.setattr(screening, "processes", None)
+    monkeypatch.setattr(screening, "worker_processes", None)
     monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
     assert len(look(pairs, drawn, "two-sided", 150, workers=2, processes=True)) == 2
     monkeypatch.setattr(screening, "ENOUGH", 0)
@@ -113,7 +113,7 @@ def test_a_process_that_is_ended_from_outside_is_told(monkeypatch):
     monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
     monkeypatch.setattr(screening, "ENOUGH", 0)
     monkeypatch.setattr(screening, "_work", end)
-    with pytest.raises(RegistryError, match="ended by the system"):
+    with pytest.raises(RegistryError, match="ended a worker process"):
         look(pairs, drawn, "two-sided", 150, workers=2, processes=True)
 
 

@@ -1,4 +1,4 @@
-"""How to cite the program, and the papers whose methods it computes."""
+"""BibTeX entries of the program and of the papers that describe its methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _METHODS = r"""
   url       = {https://aclanthology.org/C00-2137/}
 }
 
-% Difference regions of two rankings, and precision of the n best
+% Comparisons of two rankings, and precision of n-best lists
 @inproceedings{evert-2004-significance,
   title     = {Significance tests for the evaluation of ranking methods},
   author    = {Evert, Stefan},
@@ -35,7 +35,7 @@ _METHODS = r"""
   url       = {https://aclanthology.org/C04-1136/}
 }
 
-% The paired bootstrap of all pairs, gains that are probably significant, and the size of test sets
+% The paired bootstrap, the gain that a pair needs to be significant, and the size of test sets
 @inproceedings{berg-kirkpatrick-etal-2012-empirical,
   title     = {An Empirical Investigation of Statistical Significance in {NLP}},
   author    = {Berg-Kirkpatrick, Taylor and Burkett, David and Klein, Dan},
@@ -46,7 +46,7 @@ _METHODS = r"""
   url       = {https://aclanthology.org/D12-1091/}
 }
 
-% Which test suits which measure
+% The choice of a test for a metric
 @inproceedings{dror-etal-2018-hitchhikers,
   title     = {The Hitchhiker's Guide to Testing Statistical Significance in Natural Language Processing},
   author    = {Dror, Rotem and Baumer, Gili and Shlomov, Segev and Reichart, Roi},
@@ -60,6 +60,6 @@ _METHODS = r"""
 """  # noqa: E501
 
 
-def citation() -> str:
-    """BibTeX entries of the program and of the four papers."""
+def format_citation() -> str:
+    """Return BibTeX entries of the program and of four papers."""
     return _PROGRAM + _METHODS

@@ -1,0 +1,285 @@
+"""Commands that print results: board, pairs, diff."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+
+from registry.cli import completion
+from registry.cli.commands import WHICH
+from registry.cli.console import inspect_terminal, print_boards, print_tables, report, report_all, write
+from registry.cli.options import At, Db, MetricAlias, OutputFormat, Public, TaskName, find_private_database
+from registry.cli.settings import choose_database_path
+from registry.cli.study import make_archive, report_unstored
+from registry.errors import HiddenError, InputError, MismatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from registry.boards.leaderboard import Leaderboard
+    from registry.boards.snapshot import Snapshot
+    from registry.boards.states import BoardDifference
+    from registry.store.database import Database
+    from registry.store.log import Moment
+    from registry.studies.run import PlannedStudy
+    from registry.studies.suites import MacroBoard
+
+_MAX_PAIRS = 1_000_000  # printed pairs; they need about 2 GB as rows
+Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
+DiffFormat = Literal["table", "md", "json", "erratum"]
+StateArgument = Annotated[str | None, typer.Argument(metavar="STATE", help=(
+    "A database file, a date, a time with its zone, or the id at the end of a signature."))]
+
+
+def board(
+    task: TaskName = None, metric: MetricAlias = None,
+    ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
+        "How ranks are computed: range (from significant wins and losses), cluster, neighbour (up to the nearest "
+        "significantly different systems), simultaneous (joint resamples of all systems) or bootstrap (frequencies of "
+        "ranks). Default: the manifest's ranks."))] = None,
+    wide: Annotated[bool, typer.Option("--wide", help=(
+        "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
+    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
+) -> None:
+    """Print the leaderboards.
+
+    With a signature in --at, the command prints only the leaderboard of that comparison (with --wide, all leaderboards
+    of that moment).
+    """
+    from registry.boards.load import BOARD_PAIRS
+    from registry.boards.submissions import load_ladders
+    from registry.reports.boards import ladder_table, wide_boards, wide_table
+
+    database = find_private_database(db, at, public=public)
+    with database.reading() as connection:
+        try:
+            snapshot = load_boards(connection, task, metric, ranks, averages=wide, pairs=BOARD_PAIRS,
+                                   moment=database.moment)
+        except HiddenError as hidden:
+            if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
+                raise
+            report(f"note: {hidden}")
+            print_tables([ladder_table(ladder) for ladder in visible], format_)
+            return
+    if wide:
+        print_tables([wide_table(wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
+                      for wide_board in wide_boards(contents.boards, contents.averages, contents.primary)], format_)
+    else:
+        print_boards(_select_signature(snapshot, database.moment), format_)
+
+
+def pairs(
+    task: TaskName = None, metric: MetricAlias = None,
+    system: Annotated[str | None, typer.Option("--system", "-s", autocompletion=completion.systems,
+                                              rich_help_panel=WHICH, help="Only pairs with this system.")] = None,
+    top: Annotated[int | None, typer.Option("--top", metavar="N", min=2, help=(
+        "Only pairs of the N best systems."))] = None,
+    neighbours: Annotated[int | None, typer.Option("--neighbours", metavar="N", min=1, help=(
+        "Only pairs at most N positions apart."))] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help=(
+        "Only the first N selected pairs of every leaderboard."))] = None,
+    wide: Annotated[bool, typer.Option("--wide", help=(
+        "The pairs of the averages over test sets that `registry board --wide` prints."))] = False,
+    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
+) -> None:
+    """Print pairs of systems with their p-values.
+
+    The pairs of the best systems come first. For all pairs of a large leaderboard, this is faster: `registry query
+    --format parquet --output FILE "SELECT * FROM pairwise"`.
+    """
+    from registry.boards.choose import select_pairs
+    from registry.reports.boards import macro_pair_table, pair_table
+
+    selection = (system, top, neighbours, limit)
+    if wide and any(value is not None for value in selection):
+        raise InputError("--wide prints the pairs of averages; leave out --system, --top, --neighbours and --limit")
+    database = find_private_database(db, at, public=public)
+    if wide:
+        with database.reading() as connection:
+            studies = _plan_macro_studies(connection, task, metric)
+        if not (averages := _load_averages(studies, database)):
+            raise MismatchError("no task has averages, because each has only one test set")
+        past = "" if database.moment is None else database.moment.heading
+        print_tables([macro_pair_table(average, past) for average in averages], format_)
+        return
+    with database.reading() as connection:
+        snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
+    boards = select_pairs(_select_signature(snapshot, database.moment), *selection)
+    if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
+        raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
+                         "or write all of them by `registry query` (see `registry pairs --help`)")
+    print_tables([pair_table(board) for board in boards if board.decisions], format_)
+
+
+def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,
+                ranks: Ranks | None = None, *, items: int = 0, averages: bool = False,
+                pairs: Sequence[str] | None = None, about: str = "", moment: Moment | None = None) -> Snapshot:
+    """Load the boards of a command, and print warnings about outdated results.
+
+    Args:
+        connection: A connection to the registry, or to its past state.
+        task: The id of a task, several ids, or None for all tasks.
+        metric: The metric's id; None: all metrics.
+        ranks: The kind of ranks; None: as the task declares.
+        items: How many items per test set to load.
+        averages: True to prepare averages over test sets.
+        pairs: The columns of pairs to load; None: all.
+        about: The beginning of the error if there are no boards.
+        moment: The past moment of the connection.
+
+    Raises:
+        MismatchError: There are no boards.
+    """
+    from registry.boards.load import ALL_PAIRS, NOT_COMPARED
+    from registry.boards.snapshot import load_snapshot
+
+    snapshot = load_snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
+    if not snapshot.boards:
+        raise MismatchError(f"{about}{NOT_COMPARED}")
+    if moment is not None:
+        report(f"note: {moment.heading}")
+        snapshot = snapshot.past(moment)
+    report_all(snapshot.warnings, "warning")
+    if not averages:
+        return snapshot
+    return replace(snapshot, asked=tuple(_plan_averages(connection, snapshot, metric)))
+
+
+def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
+    """Return all leaderboards, or only that of the signature which defines the moment."""
+    if moment is None or moment.signature is None:
+        return snapshot.boards
+    boards = [board for board in snapshot.boards if board.signature == moment.signature]
+    if not boards:
+        raise MismatchError(f"{moment.signature}: no leaderboard had this signature at the end of its comparison")
+    return boards
+
+
+def add_averages(snapshot: Snapshot, database: Database) -> Snapshot:
+    """Add averages over test sets to loaded boards; compute missing ones, and store them if possible."""
+    return snapshot.with_averages(_load_averages(snapshot.asked, database))
+
+
+def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
+    """Yield the studies of averages; print a note about tasks with submissions that are not scored yet."""
+    for contents in snapshot.tasks:
+        if len({board.test_set for board in contents.boards}) < 2:
+            continue
+        try:
+            yield from _plan_macro_studies(connection, contents.task, metric)
+        except MismatchError as error:
+            report(f"note: {contents.task}: without averages over test sets: {error}")
+
+
+def _plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
+    from registry.studies.run import plan_studies
+    from registry.studies.study import Choice
+    from registry.studies.suites import Macro
+
+    return plan_studies(connection, Macro(), Choice(task, metric))
+
+
+def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[MacroBoard]:
+    from registry.store.database import Database, Patience
+    from registry.store.embargoes import is_public
+    from registry.studies.suites import load_macro_boards
+
+    if not studies:
+        return []
+    with database.reading() as connection:
+        can_store = database.moment is None and not is_public(connection)
+    target = Database(database.path, named=database.named, patience=Patience(0)) if can_store else database
+    boards: list[MacroBoard] = []
+    for task, task_studies in groupby(studies, key=lambda study: study.task.slug):
+        archive = make_archive(target, "macro-average", task, dry_run=not can_store)
+        boards += load_macro_boards(list(task_studies), archive)
+        report_unstored(archive)
+    return boards
+
+
+class _StateName(NamedTuple):
+    """A state of leaderboards: a database file, now or in the past, or one comparison in it."""
+
+    file: Path
+    at: str | None = None
+    comparison: str | None = None
+
+
+def diff(
+    before: StateArgument = None, after: StateArgument = None,
+    task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
+        "Only this task. Default: all tasks."))] = None,
+    metric: MetricAlias = None, db: Db = None, public: Public = False,
+    format_: Annotated[DiffFormat, typer.Option("--format", "-f", case_sensitive=False, help=(
+        "The output format; erratum drafts a notice about corrected gold."))] = "table",
+) -> None:
+    """Explain the changes between two states of leaderboards.
+
+    A state is a database file; a date or a time with its zone, for a past state of the database; or the id at the end
+    of a signature, for one comparison. AFTER is the current state by default. Without arguments, the command compares
+    every leaderboard with its state before the last comparison.
+    """
+    from registry.rendering.render import render
+    from registry.reports.differences import draft_erratum, make_difference_data, make_difference_tables
+
+    differences = _compare_states(before, after, task, metric, db, public=public)
+    if format_ == "erratum":
+        if not (corrected := [difference for difference in differences if difference.correction is not None]):
+            raise MismatchError("no erratum to draft: both states of every leaderboard have the same gold")
+        write(draft_erratum(corrected))
+    elif format_ == "json":
+        write(json.dumps([make_difference_data(difference) for difference in differences], indent=2) + "\n")
+    else:
+        width, color = inspect_terminal()
+        tables = [table for difference in differences for table in make_difference_tables(difference)]
+        write(render(tables, format_, width=width, color=color))
+
+
+def _compare_states(before: str | None, after: str | None, task: str | None, metric: str | None, db: Path | None, *,
+                    public: bool) -> list[BoardDifference]:
+    from registry.boards.states import compare_states, find_correction, load_latest_states, load_states
+
+    with ExitStack() as stack:
+        if before is None:
+            connection = stack.enter_context(find_private_database(db, public=public).reading())
+            pairs = [((connection, history[1]), (connection, history[0]))
+                     for history in load_latest_states(connection, task, metric).values() if len(history) > 1]
+            if not pairs:
+                raise MismatchError("no leaderboard has two states; name two databases, or run `registry compare` "
+                                    "again after a change")
+        else:
+            names = [_parse_state(name, db) for name in (before, after)]
+            # One connection per file and moment: both states may be in the same database.
+            connections = {place: stack.enter_context(find_private_database(*place, public=public).reading())
+                           for place in dict.fromkeys((name.file, name.at) for name in names)}
+            old_connection, new_connection = (connections[name.file, name.at] for name in names)
+            old_states = load_states(old_connection, names[0].comparison, task, metric)
+            new_states = load_states(new_connection, names[1].comparison, task, metric)
+            pairs = [((old_connection, old_states[key]), (new_connection, new_states[key]))
+                     for key in new_states if key in old_states]
+            if not pairs:
+                raise MismatchError(f"{before} and {after or 'the database'} have no leaderboard in common")
+            if not any(name.comparison for name in names):
+                for key in old_states.keys() ^ new_states.keys():
+                    report(f"note: only {before if key in old_states else after or 'the database'} has {key.name}")
+        return [compare_states(old[1], new[1], find_correction(old, new)) for old, new in pairs]
+
+
+def _parse_state(name: str | None, db: Path | None) -> _StateName:
+    from registry.store.log import is_time
+
+    if name is None:
+        return _StateName(choose_database_path(db))
+    if Path(name).is_file():
+        return _StateName(Path(name))
+    if is_time(name):
+        return _StateName(choose_database_path(db), at=name)
+    return _StateName(choose_database_path(db), comparison=name)

@@ -1,0 +1,229 @@
+"""Commands that make a task without a manifest: quick, new, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from registry.cli import completion
+from registry.cli.commands import TEST
+from registry.cli.console import print_boards, report, report_all, report_end
+from registry.cli.evaluate import UPDATE_BOARDS, load_task
+from registry.cli.options import (
+    Actor,
+    Cluster,
+    Db,
+    DryRun,
+    Memory,
+    OutputFormat,
+    Quiet,
+    To,
+    Wait,
+    Workers,
+    choose_actor,
+    find_database,
+    make_execution,
+    parse_named_values,
+)
+from registry.cli.progress import make_reporter
+from registry.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from registry.quick.make import Made
+    from registry.significance import Execution
+    from registry.store.database import Database
+    from registry.store.log import Journal
+
+CODABENCH = "codabench"  # the kind of import that adds submissions to a stored task, instead of making a task
+
+Systems = Annotated[list[Path], typer.Argument(metavar="SYSTEM...", help=(
+    "The systems' files, their folder, or a pattern such as '{team}/{run}.tsv'; without --gold also one table with all "
+    "systems, or logs of a program."))]
+Gold = Annotated[str | None, typer.Option("--gold", metavar="GOLD", help=(
+    "The file of correct answers; in a table with all systems, its column."))]
+Item = Annotated[list[str] | None, typer.Option("--item", metavar="COLUMN", help=(
+    "The column of item ids, by name or number; repeatable if several columns identify an item."))]
+InOrder = Annotated[bool, typer.Option("--in-order", help=(
+    "Items have no ids; all files list them in the same order."))]
+Label = Annotated[list[str] | None, typer.Option("--label", metavar="COLUMN", help=(
+    "The column of labels; twice: the gold's column, then the systems'."))]
+Score = Annotated[list[str] | None, typer.Option("--score", metavar="COLUMN", help=(
+    "The column of numbers; twice: the gold's column, then the systems'."))]
+Text = Annotated[list[str] | None, typer.Option("--text", metavar="COLUMN", help=(
+    "The column of texts; twice: the gold's column, then the systems'."))]
+As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=completion.formats, help=(
+    "The file format: the name of a reader or an importer. Default: detected."))]
+Metric = Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", autocompletion=completion.metrics, help=(
+    "The metric: a usual name (F1) or an expression (SpanF(beta=2)). Default: the usual metric of these files."))]
+Option = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
+    "An option of the reader or importer, with a TOML value; repeatable."))]
+Missing = Annotated[Literal["reject", "worst", "drop"], typer.Option("--missing", help=(
+    "How items without an answer count."))]
+Runs = Annotated[Literal["fixed", "random"] | None, typer.Option("--runs", help=(
+    "Files that differ only in a number after `seed` or `run` are runs of one system, scored by their mean; fixed: "
+    "results hold for these runs, random: for other runs too."))]
+Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, autocompletion=completion.tests, help=(
+    "The significance test; `registry list tests` lists all."))]
+
+
+def quick(
+    system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
+    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
+    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
+        "Write the task into a folder of this name, and store it in the registry. Default: store nothing."))] = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
+    memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
+) -> None:
+    """Print a leaderboard of your files, without a manifest.
+
+    The command detects files and columns by their usual names; options override this. It prints a preview of the data,
+    and stops with a question if something is ambiguous.
+    """
+    from registry.at_once import Kept, at_once
+    from registry.provenance import recorded_name
+    from registry.store.log import Journal
+
+    made = _make_task(system, gold, item, label, score, text, kind, metric, option, missing, runs, test,
+                      in_order=in_order)
+    journal = Journal("quick", {"files": [recorded_name(path) for path in system],
+                                "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
+                      inputs=dict(made.folder.sources), actor=choose_actor(actor))
+    kept = None if keep is None else Kept(Path(keep), find_database(db, wait))
+    execution = make_execution(workers, cluster, memory, quiet=quiet)
+    result = at_once(made.folder, keep or "quick", journal, execution, report, kept)
+    print_boards(result.boards, format_)
+    report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
+           "next: `registry new TASK` with the same arguments writes the manifest")
+    for sentence in made.folder.advice:
+        needs_task = "{task}" in sentence and not keep
+        report(("with --keep TASK: " if needs_task else "") + sentence.replace("{task}", keep or "TASK"))
+
+
+def new(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The id of the new task.")],
+    system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
+    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
+    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    to: To = None,
+) -> None:
+    """Write a manifest for your files.
+
+    The command detects files and columns like `registry quick`.
+    """
+    made = _make_task(system, gold, item, label, score, text, kind, metric, option, missing, runs, test,
+                      in_order=in_order)
+    with made.folder.write(to or Path(task), task) as manifest:
+        report(f"task: {manifest}")
+    report(f"next: check it, then `registry run {manifest}`")
+
+
+def _make_task(system: list[Path], gold: str | None, item: list[str] | None, label: list[str] | None,
+               score: list[str] | None, text: list[str] | None, kind: str | None, metric: str | None,
+               option: list[str] | None, missing: str, runs: Literal["fixed", "random"] | None, test: str | None, *,
+               in_order: bool) -> Made:
+    """Read the files; print a preview, the equivalent options, notes and warnings."""
+    from registry.quick.make import make
+    from registry.quick.plan import Asked
+
+    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()))
+    made = make(system, request, test)
+    report_all(made.preview)
+    report(f"read as: {made.read_as}")
+    report_all(made.notes, "note")
+    report_all(made.folder.notes, "warning")
+    return made
+
+
+def import_(
+    kind: Annotated[str, typer.Argument(
+        metavar="KIND", autocompletion=lambda: [*completion.importers(), CODABENCH], help=(
+            "The kind of results; `registry list importers` lists all."))],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder of the results.")],
+    task: Annotated[str | None, typer.Option("--task", help=(
+        "The id of the new task. Default: the name of PATH. With codabench: the id of the stored task."))] = None,
+    to: To = None,
+    option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
+        "An option of the importer, with a TOML value; repeatable."))] = None,
+    workers: Workers = None, cluster: Cluster = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    wait: Wait = 60, quiet: Quiet = False,
+) -> None:
+    """Make a task from the results of another program.
+
+    The command stores items, submissions and scores, and writes a manifest with its files, so that all other commands
+    work on the task. With KIND codabench, it adds the submissions of a competition to a stored task.
+    """
+    from registry.provenance import recorded_name
+    from registry.store.log import Journal
+
+    options = parse_named_values(option, "--option")
+    if kind == CODABENCH:
+        if to is not None:
+            raise InputError("--to is the folder of a new task; codabench adds submissions to a stored task")
+        if task is None:
+            raise InputError("codabench adds submissions to a stored task; name it with --task TASK")
+    slug = task or path.name.partition(".")[0]
+    journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
+                      actor=choose_actor(actor))
+    if kind == CODABENCH:
+        _import_submissions(path, slug, options, journal, find_database(db, wait), dry_run=dry_run, quiet=quiet)
+    else:
+        _import_task(kind, path, slug, to or Path(slug), options, journal, find_database(db, wait),
+                     make_execution(workers, cluster, None, quiet=quiet), dry_run=dry_run)
+
+
+def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
+                        dry_run: bool, quiet: bool) -> None:
+    """Add the downloaded submissions of a competition to a stored task."""
+    from registry.at_once import applied_sentences
+    from registry.competitions.download import Codabench
+    from registry.evaluation.ingest.apply import bring
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.resolve import resolve_stored
+    from registry.store import catalog
+    from registry.store.session import writing
+
+    with writing(database, journal, dry_run=dry_run) as session:
+        (row,) = catalog.tasks(session.connection, task)
+        resolved = resolve_stored(row.manifest, task)
+        download = Codabench.build(options).read(path, resolved)
+        for name, digest in download.sources.items():
+            journal.read(name, digest)
+        ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
+        applied = bring(ingest, download.submissions)
+    report_all(download.notes, "note")
+    report_all(applied_sentences(applied))
+    report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
+
+
+def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,
+                 database: Database, execution: Execution, *, dry_run: bool) -> None:
+    """Make a task from the results of another program, store it and score it."""
+    from registry.at_once import applied_sentences, result_sentences
+    from registry.evaluation.ingest.apply import apply
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.scoring.score import score
+    from registry.importers import IMPORTERS
+    from registry.store.session import writing
+    from registry.values import build
+
+    if kind not in IMPORTERS:
+        raise UnknownNameError("importer", kind, [*IMPORTERS, CODABENCH])
+    imported = build("importer", IMPORTERS, kind, options).read(path)
+    for name, digest in imported.sources.items():
+        journal.read(name, digest)
+    with imported.write(folder, slug, dry_run=dry_run) as manifest:
+        resolved, content = load_task(manifest, None)
+        with writing(database, journal, create=True, dry_run=dry_run) as session:
+            ingest = Ingest(session.connection, journal, resolved, progress=execution.progress)
+            applied, scored = apply(ingest, content), score(ingest, execution)
+    report(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
+    report_all(imported.notes, "warning")
+    report_all(applied_sentences(applied))
+    report_all(result_sentences(scored))
+    report_end(changed=journal.changed, dry_run=dry_run,
+               next_step=f"`registry compare {slug}` updates the leaderboards")
+    report_all(sentence.replace("{task}", slug) for sentence in imported.advice)

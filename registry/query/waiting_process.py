@@ -1,0 +1,114 @@
+"""Processes that start before their query comes, for a server.
+
+To start Python for a query takes more than half a second of processor time. A fork of a process that has imported
+everything takes some milliseconds, which pass before the query comes. The fork has opened nothing and answers one
+query, so all limits of `registry.query.process` hold. On Windows each process is a new interpreter.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Any
+
+from registry.parallel.processes import CONTEXT, end_with_parent, preload, shared_folder
+from registry.platforms import leave_terminal
+from registry.query.process import CHUNK, answer, copy_output, read_report
+from registry.query.request import QueryRequest
+
+# A new process polls all others, and only one thread may get the status of a process that has ended.
+_children = threading.RLock()
+
+
+def prepare() -> None:
+    """Start the process that forks others, in the main thread; it ends with this one."""
+    preload(["registry.query.waiting_process", "registry.query.warm"])
+
+
+class WaitingProcess:
+    """A process that answers one query."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._rows, rows = Pipe(duplex=False)
+        self._control, control = Pipe()  # the request goes to the process, the report comes back
+        begin: Any = CONTEXT
+        self._process = begin.Process(target=_answer, args=(control, rows, str(shared_folder())), daemon=True)
+        with _children:
+            self._process.start()
+        control.close()
+        rows.close()
+
+    def ask(self, request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
+        """Answer a query; see `registry.query.process.ask`."""
+        with _children:
+            has_ended = self._process.exitcode is not None
+        if has_ended and not self._is_closed:  # the system ended it while it waited
+            self._start()
+        report = b""
+        try:
+            with suppress(OSError):  # the process has already ended
+                self._control.send(request)
+            copy_output(self._receive, write_bytes, timeout)
+            with suppress(EOFError, OSError):
+                report = self._control.recv_bytes()
+            self._join()
+        finally:
+            self.close()
+        return read_report(self._process.exitcode, report)
+
+    def _receive(self, seconds: float) -> bytes:
+        if not self._rows.poll(seconds):
+            raise TimeoutError
+        try:
+            return self._rows.recv_bytes(CHUNK)
+        except (EOFError, OSError):
+            return b""
+
+    def close(self) -> None:
+        """End the process."""
+        self._is_closed = True
+        self._process.kill()
+        self._join()
+
+    def _join(self) -> None:
+        wait([self._process.sentinel])
+        with _children:
+            self._process.join()
+
+
+class _Rows(io.RawIOBase):
+    """A file that sends what is written to it, in messages of limited size."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = memoryview(data)[:CHUNK]
+        self._connection.send_bytes(piece)
+        return len(piece)
+
+
+def _answer(control: Connection, rows: Connection, folder: str) -> None:
+    """Answer the next query: all work of a `WaitingProcess`."""
+    leave_terminal()  # the parent handles interrupts
+    end_with_parent(folder)
+    try:
+        request = control.recv()
+    except EOFError:  # no query will come
+        return
+    with closing(rows):
+        output = io.TextIOWrapper(io.BufferedWriter(_Rows(rows), CHUNK), "utf-8", "backslashreplace", newline="\n")
+        status, report = answer(request, output)
+    control.send_bytes(report.encode())
+    sys.exit(status)
