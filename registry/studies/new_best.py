@@ -21,7 +21,7 @@ from registry.arrays import Flags, Floats
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
-from registry.manifest.load import stored_manifest
+from registry.manifest.load import decode_manifest
 from registry.messages import Message
 from registry.significance import PairResult
 from registry.significance.diagnostics.assumptions import one_sided_misuses
@@ -110,7 +110,7 @@ class NewBest(BoardStudy):
 
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
                       choice: Choice) -> Iterator[BoardSubject]:
-        declared = stored_manifest(task.manifest).board.step if self.step is None else self.step
+        declared = decode_manifest(task.manifest).board.step if self.step is None else self.step
         for subject in super().find_subjects(connection, task, request, choice):
             yield from _with_history(connection, subject, _USUAL_STEP if declared is None else declared)
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from registry.arrays import Floats
 from registry.errors import InputError
-from registry.evaluation.comparing.board_keys import board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_keys import load_board_keys
+from registry.evaluation.comparing.board_statistics import Board, load_board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.messages import Message
@@ -113,10 +113,10 @@ def _ranked(connection: Connection, task_row: TaskRow, request: Request,
             continue
         if reason := explain_refusal(board):
             raise InputError(f"{board.key.name}: {reason}")
-        yield board, [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
+        yield board, [n for n, m in enumerate(board.members) if request.is_ranked(m.kind, late=m.late)]
 
 
 def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:
-    for key in list(board_keys(connection, task_row, request)):
-        if name in (None, key.name) and (board := load(connection, key, request)) is not None:
+    for key in list(load_board_keys(connection, task_row, request)):
+        if name in (None, key.name) and (board := load_board(connection, key, request)) is not None:
             yield board

@@ -19,7 +19,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
+from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
 from registry.messages import Message
@@ -295,7 +295,7 @@ class Macro(BoardStudy):
         scores = np.mean([board.scores[at] for board, at in zip(case.boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if case.boards[0].matrix.lower_is_better else -scores, kind="stable")
         return _Averaging(case.boards, places[:, best_first].tolist(), scores[best_first],
-                          case.request.of_family(len(scores)), case.test).found()
+                          case.request.resolve_resamples(len(scores)), case.test).found()
 
 
 def load_macro_boards(asked: Sequence[PlannedStudy], archive: Archive) -> list[MacroBoard]:
@@ -371,7 +371,7 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
-        if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
+        if reason := explain_missing_direction([self.boards[0].members[n] for n in self.chosen[0]], settings):
             return reason
         if few := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
             return str(few)
@@ -396,7 +396,7 @@ class _Averaging:
         for alternative, side in SIDES.items():
             chosen = np.flatnonzero(sides == side).tolist()
             tested = self.test.run(matrix, [pairs[n] for n in chosen], replace(
-                self.request.of_pairs, alternative=alternative)) if chosen else ()
+                self.request.pair_settings, alternative=alternative)) if chosen else ()
             for n, result in zip(chosen, tested, strict=True):
                 results[n] = result
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
@@ -420,7 +420,7 @@ class _Averaging:
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)
         wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
-        ranked = [m for m, member in enumerate(members) if self.request.ranks(member.kind, late=member.late)]
+        ranked = [m for m, member in enumerate(members) if self.request.is_ranked(member.kind, late=member.late)]
         ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
                        lower_is_better=self.boards[0].matrix.lower_is_better)
         places = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.items import Item
 from registry.manifest import format_toml
 from registry.manifest.fields import check_name
@@ -73,7 +73,7 @@ class Source:
         """
         (row,) = catalog.tasks(connection, task)
         catalog.check_metric(connection, [row], choice.metric)
-        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
+        request = build_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
                                    choose_metrics(connection, row, choice.metric))
         board = choose_board(connection, row, request, choice)
         if isinstance(board.matrix, PairMatrix):

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, text
 
 from registry.errors import RegistryError, counted
 from registry.evaluation.past import PastDatabase
-from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation, runs_elsewhere
-from registry.evaluation.verifying.verify import Verified
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, find_other_environments, measure_deviation
+from registry.evaluation.verifying.verify import VerificationResult
 from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
@@ -29,8 +29,8 @@ Load = Callable[[str], type[Study]]
 _MOST = timedelta(minutes=1)  # that the command took which made a study, for it to be made again among all
 
 
-def verify_studies(database: Database, task: str | None, results: str, execution: Execution, verified: Verified,
-                   load: Load) -> None:
+def verify_studies(database: Database, task: str | None, results: str, execution: Execution,
+                   verified: VerificationResult, load: Load) -> None:
     """Make studies again, and add what is found to what was verified.
 
     Args:
@@ -44,7 +44,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
     """
     with database.reading() as connection:
         chosen, left = _chosen(connection, task, results)
-        elsewhere = runs_elsewhere(connection)
+        elsewhere = find_other_environments(connection)
     if left:
         verified.notes.append(f"{counted(len(left), 'study', 'studies')} that took longer than a minute, such as "
                               f"{_short(left[0])}, were not made again; `--results ID` makes one")
@@ -120,7 +120,7 @@ def _differences(kept: Row[Any], result: str, signature: str, *, elsewhere: str)
     """What is kept of a study otherwise than it was made again."""
     name = _short(kept)
     if kept.result != result:
-        apart = deviation(json.loads(kept.result), json.loads(result))
+        apart = measure_deviation(json.loads(kept.result), json.loads(result))
         is_rounded = bool(elsewhere) and apart <= TOLERANCE
         yield Fault("rounded" if is_rounded else "altered", "study", name,
                     "its result is not the one that it has when made again"

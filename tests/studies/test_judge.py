@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.evaluation.matrices import Counts, matrix_of
+from registry.evaluation.matrices import Counts, build_matrix
 from registry.items import Answer, Item
 from registry.judged import apart, columns, corrected
 from registry.messages import Message
@@ -108,7 +108,7 @@ def of_both():
 
 
 def outcome(statistics, variant, units=None, **settings):
-    matrix = matrix_of(JudgedMean(), Counts.of(np.pad(statistics, ((0, 0), (0, 0), (0, 3)))), units)
+    matrix = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(statistics, ((0, 0), (0, 0), (0, 3)))), units)
     return PredictionPowered(variant).run(matrix, [(0, 1)], Settings(**settings))[0]
 
 
@@ -187,7 +187,7 @@ def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
     w = (np.arange(ITEMS) < looked).astype(float)
     both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
                      for judge in (1.0, 0.0)], axis=1)
-    m = matrix_of(JudgedMean(), Counts.of(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
+    m = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
     assert favoured(SystemPairs.every(m)).where.tolist() == [told]
 
 
