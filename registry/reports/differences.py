@@ -106,7 +106,7 @@ def _make_captions(difference: BoardDifference) -> tuple[str, ...]:
 
 def draft_erratum(differences: Sequence[BoardDifference]) -> str:
     """Return a draft of the erratum of boards whose gold was corrected, as Markdown."""
-    parts = []
+    parts = list[str]()
     for (task, test_set), group in groupby(differences, key=lambda difference: (
             difference.after.key.task, difference.after.key.test_set)):
         boards = list(group)
