@@ -158,6 +158,9 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
 def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan | TaskFolder:
     """Plan the files of one test set."""
     given = [Given(one.name, Document.load(one.path)) for one in systems]
+    if asked.system and (gold is not None or len(given) > 1):
+        raise InputError("--system names columns of one table of all systems; name systems' files without it",
+                         path=given[0].document.path)
     if gold is None:
         if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(given[0].document, asked)

@@ -225,7 +225,8 @@ def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
 def _plan_long_scores(table: Table, system: str, asked: Asked) -> TaskFolder:
     """Import a table with a row for each item and system, and a score in each."""
     asking = OpenRoles()
-    test_set, run = asked.options.get("test_set", asked.by), asked.options.get("run")
+    test_set = asked.options.get("test_set") if asked.by is None else required(table, asked.by)
+    run = asked.options.get("run")
     apart: list[str] = [name for name in (system, test_set, run) if name is not None]
     if asked.item:
         items = [required(table, name) for name in asked.item]
@@ -314,7 +315,11 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
-    scored = numbers or truths
+    scored = [name for name in others if name in numbers or name in truths] if asked.score == () else numbers
+    if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
+            not asked.system):
+        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name those of one: "
+                                   f"--system '*{next(iter(sorted(kinds)))}'")
     like = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
     if not asked.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
