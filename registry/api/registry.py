@@ -33,7 +33,7 @@ from typing import Self, overload
 from sqlalchemy import Connection, select, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
+from registry.evaluation.comparing.contingency import PairContingencies, count_pair_contingencies
 from registry.evaluation.past import PastDatabase
 from registry.manifest import decode_manifest
 from registry.metric_names import metric_title
@@ -395,7 +395,7 @@ class Registry:
             name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
             if name not in known:
                 raise UnknownNameError(f"test set of {task}", str(name), known)
-            return pair_contingencies(connection, known[name])
+            return count_pair_contingencies(connection, known[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:

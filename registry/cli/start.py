@@ -192,7 +192,7 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
     """Add the downloaded submissions of a competition to a stored task."""
     from registry.at_once import applied_sentences
     from registry.competitions.download import Codabench
-    from registry.evaluation.ingest.apply import bring
+    from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.store import catalog
@@ -205,7 +205,7 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
         for name, digest in download.sources.items():
             journal.read(name, digest)
         ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
-        applied = bring(ingest, download.submissions)
+        applied = import_submissions(ingest, download.submissions)
     report_all(download.notes, "note")
     report_all(applied_sentences(applied))
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)

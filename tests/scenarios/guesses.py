@@ -16,7 +16,7 @@ from pathlib import Path
 from registry.at_once import Kept, at_once
 from registry.boards.load import load_leaderboards
 from registry.cli.evaluate import evaluate_manifest
-from registry.evaluation.ingest.declared import expanded
+from registry.evaluation.ingest.declared import match_files
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.manifest import load_manifest
@@ -145,7 +145,7 @@ def names_in(manifest, root):
     specification, _ = load_manifest(manifest)
     known = resolve(specification, manifest, root)
     return {(str(path), submit.options.get("score")): submit.system or captured["system"]
-            for _, submit, path, captured in expanded(known)}
+            for _, submit, path, captured in match_files(known)}
 
 
 def content(board, names):
