@@ -315,7 +315,8 @@ def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field]
                       "properties": properties}}
 
 
-def describe_fields(things: Sequence[Relation], view: str, columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
+def describe_fields(things: Sequence[Relation], view: str,
+                    columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
     """Yield the columns for programs, each with its explanation and its JSON type."""
     stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
     for column in columns:
