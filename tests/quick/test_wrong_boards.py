@@ -8,7 +8,7 @@ from shlex import split
 import pytest
 
 from registry.errors import InputError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import score_single_run
@@ -45,11 +45,11 @@ def scores(tmp_path):
         found = {}
         with make(paths, asked).folder.write(tmp_path / "task", "t") as manifest:
             task = resolve(load_manifest(manifest)[0], manifest)
-            for one in declared(task):
+            for one in expand_submissions(task):
                 reader = task.readers[one.test_set.name]
                 items = reader.read_gold(task.gold_documents(one.test_set))
                 for document in one.documents:
-                    joined = join(items, one.read(document), one.reader, one.policies, document)
+                    joined = join(items, one.read_answers(document), one.reader, one.policies, document)
                     (value,) = score_single_run(items, joined, one.policies.missing, task.metrics).values()
                     found.setdefault((one.test_set.name.split("/")[0], one.system), []).append(value)
         shutil.rmtree(tmp_path / "task")
