@@ -42,7 +42,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
         assert row["score"] == float(sum(found) / len(found))
         deviation = pytest.approx(statistics.stdev(map(float, found))) if len(found) > 1 else None
         assert row["run_sd"] == deviation
-    assert "deviation" in registry("board", "--format", "table").stdout
+    assert "SD of runs" in registry("board", "--format", "table").stdout
     kept = registry("query", "SELECT system, avg(value) AS mean FROM replicate_score JOIN ranked_submission "
                              "USING (scoring_id) GROUP BY system", "--format", "json").json
     assert {r["system"]: r["mean"] for r in kept} == pytest.approx({r["system"]: r["score"] for r in board})
@@ -50,7 +50,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
 
 def test_boards_without_repeated_runs_look_as_ever(many, registry, scored):
     scored(many)
-    assert "deviation" not in registry("board", "--format", "table").stdout
+    assert "SD of runs" not in registry("board", "--format", "table").stdout
     assert {(r["runs"], r["run_sd"]) for r in registry("board", "--format", "json").json} == {(1, None)}
 
 
