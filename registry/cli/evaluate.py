@@ -231,7 +231,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.differences import stale_table
+    from registry.reports.differences import make_stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import compute
@@ -253,7 +253,7 @@ def score(
     if dry_run and journal.changed:
         report("dry run: nothing was written")
     if stale:
-        print_tables([stale_table(stale_scores)], format_)
+        print_tables([make_stale_table(stale_scores)], format_)
 
 
 def compare(
