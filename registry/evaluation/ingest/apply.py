@@ -303,8 +303,8 @@ def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
                 f"{row.full_name} does not fit the new gold and does not take part: {error}")
     if undeclared:
         more, take = (f" and {len(undeclared) - 1} more", "take") if len(undeclared) > 1 else ("", "takes")
-        summary.notes.append(f"{undeclared[0].full_name}{more} came by `registry submit` or an earlier manifest and {take} "
-                             "part; `registry withdraw` takes one off the board")
+        summary.notes.append(f"{undeclared[0].full_name}{more} came by `registry submit` or an earlier manifest and "
+                             f"{take} part; `registry withdraw` removes a submission from the leaderboard")
 
 
 def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,
