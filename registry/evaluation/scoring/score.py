@@ -238,7 +238,7 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
         sizes = sources.sizes_of_submissions(ingest.connection, submissions)
         if sum(sizes[job.scoring.submission_id] * len(job.metrics) for job in jobs) >= MIN_SHARED_BYTES:
             sent = (_make_sent_job(ingest, job) for job in jobs)
-            return execution.map(partial(_work, items), sent, STAGE, of=len(jobs), interpreted=True)
+            return execution.map(partial(_work, items), sent, STAGE, n_tasks=len(jobs), is_python=True)
     results = (compute_statistics(items, ingest.parsed.load_joined(job.scoring), MissingPolicy(job.scoring.missing),
                                   job.metrics.values())
                for job in jobs)
