@@ -1,4 +1,4 @@
-"""What arrays hold: numbers, whole numbers, or flags; shares of numbers, and what is rounding."""
+"""Array types, division with a value for 0 denominators, and removal of rounding errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ Flags = NDArray[np.bool_]
 ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
 
 
-def share(over: Floats, under: Floats, undefined: float = math.nan) -> Floats:
-    """Divide elementwise; where `under` is 0 the share is `undefined`."""
-    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
+def share(numerator: Floats, denominator: Floats, undefined: float = math.nan) -> Floats:
+    """Divide elementwise; return `undefined` if the denominator is 0."""
+    out = np.full(np.broadcast(numerator, denominator).shape, undefined)
+    return np.asarray(np.divide(numerator, denominator, out=out, where=denominator != 0))
 
 
 def without_rounding(differences: Floats, sizes: Floats) -> Floats:
-    """Differences of numbers of these sizes, in place: 0 where they are no more than rounding."""
+    """Set differences of numbers of these sizes to 0, in place, if they are only rounding errors."""
     differences[np.abs(differences) <= ROUNDING * sizes] = 0
     return differences

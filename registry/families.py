@@ -43,7 +43,7 @@ class Family:
     integer: bool = True
 
 
-def _numbered(name: str, last: int) -> tuple[str, ...]:
+def _number_names(name: str, last: int) -> tuple[str, ...]:
     return tuple(f"{name}_{n}" for n in range(1, last + 1))
 
 
@@ -53,8 +53,8 @@ _CHRF = tuple(f"{level}_{part}_{order}" for level, orders in (("char", 6), ("wor
 # What METEOR 1.5 counts: words of the system (test) and of the reference, matched in up to four stages.
 _METEOR = (
     "test_length", "reference_length", "test_function_words", "reference_function_words",
-    *_numbered("test_content_matches", 4), *_numbered("reference_content_matches", 4),
-    *_numbered("test_function_matches", 4), *_numbered("reference_function_matches", 4),
+    *_number_names("test_content_matches", 4), *_number_names("reference_content_matches", 4),
+    *_number_names("test_function_matches", 4), *_number_names("reference_function_matches", 4),
     "chunks", "test_word_matches", "reference_word_matches",
 )
 
@@ -62,10 +62,10 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
     Family("ratio", ("numerator", "denominator"), integer=False),
     Family("prf", ("true_positives", "predicted", "gold")),
     Family("alignment", ("sure_hits", "possible_hits", "predicted", "sure")),
-    Family("bleu", ("hyp_len", "ref_len", *_numbered("correct", 4), *_numbered("total", 4))),
+    Family("bleu", ("hyp_len", "ref_len", *_number_names("correct", 4), *_number_names("total", 4))),
     Family("chrf", _CHRF),
     Family("meteor", _METEOR, integer=False),
-    Family("additive", _numbered("value", 16), integer=False),
+    Family("additive", _number_names("value", 16), integer=False),
     Family("confusion", ("gold_label", "predicted_label")),
     Family("pair", ("x", "y"), integer=False),
 )}
@@ -87,7 +87,7 @@ def check_exact(values: Floats) -> None:
         raise ValueError("a statistic that is no whole number reaches 2^42: its sums would not be exact")
 
 
-def as_kept(statistics: Floats, *, are_ranked: bool = False) -> Floats:
+def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
     """Return statistics [items, columns] without the rounding of the arithmetic that made decimals.
 
     Args:
@@ -147,7 +147,7 @@ def _are_whole(values: Floats) -> bool:
     return bool((values == np.rint(values)).all())
 
 
-def step_of(values: Floats) -> float:
+def find_step(values: Floats) -> float:
     """Return the step that statistics [items, ..., columns], or those of one column [items], are counted in.
 
     It is the largest of 1, 0.1, 0.01, ... that holds all of them, or else the finest that can be counted.

@@ -1,4 +1,4 @@
-"""What makes two things the same: canonical JSON and digests tagged with their algorithm."""
+"""Canonical JSON, and digests with the name of their algorithm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical_json(value: Any) -> str:
-    """Write `value` as the one JSON text that stands for it: sorted keys, no spaces, no nan.
+    """Return the canonical JSON text of a value: sorted keys, no spaces, no nan.
 
     >>> canonical_json({"b": 1, "a": [True, None, "é"]})
     '{"a":[true,null,"é"],"b":1}'
@@ -26,7 +26,7 @@ def canonical_json(value: Any) -> str:
 
 
 def canonical_text(text: str) -> str:
-    r"""Write a text as `canonical_json` does, sooner.
+    r"""Return what `canonical_json` returns for a text, but faster.
 
     >>> print(canonical_text('say "é"'))
     "say \"é\""
@@ -34,17 +34,17 @@ def canonical_text(text: str) -> str:
     return encode_basestring(text)
 
 
-def plain_value(value: Any) -> Any:
-    """What JSON has: nan and infinity, which it does not, are null, also inside of lists and structures."""
+def replace_undefined(value: Any) -> Any:
+    """Replace nan and infinity, which JSON lacks, by None, also in lists and dictionaries."""
     if isinstance(value, list | tuple):
-        return [plain_value(one) for one in value]
+        return [replace_undefined(element) for element in value]
     if isinstance(value, dict):
-        return {str(key): plain_value(one) for key, one in value.items()}
+        return {str(key): replace_undefined(element) for key, element in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def digest(content: bytes) -> str:
-    """Digest bytes; of a file's bytes it is what `sha256sum` prints.
+    """Digest bytes, like `sha256sum`.
 
     >>> digest(b"")[:19]
     'sha256:e3b0c44298fc'
@@ -58,7 +58,7 @@ def digest_json(value: Any) -> str:
 
 
 def digest_lines(lines: Iterable[str]) -> str:
-    """Digest a sequence of texts, each counted with its length, so that no two sequences run together."""
+    """Digest a sequence of texts, each with its length, so that the borders between texts count."""
     state = hashlib.sha256()
     for line in lines:
         encoded = line.encode()
@@ -77,11 +77,11 @@ def digest_array(array: NDArray[Any]) -> str:
     return "sha256:" + state.hexdigest()
 
 
-SALTED = "salted-"  # how a digest begins that only its salt leads to
+SALTED = "salted-"  # the beginning of salted digests
 
 
 def salt_digest(plain: str, salt: str | None) -> str:
-    """Return a digest that nobody without the salt can compute from a guess; without a salt the digest itself.
+    """Return a digest that only holders of the salt can compute from a guess; without a salt, the digest itself.
 
     `registry.releases.tables` does the same in SQL.
 
@@ -92,5 +92,5 @@ def salt_digest(plain: str, salt: str | None) -> str:
 
 
 def short(digested: str) -> str:
-    """The eight hexadecimal digits of a digest that people read."""
+    """Return the first eight hexadecimal digits of a digest, for people."""
     return digested.partition(":")[2][:8]

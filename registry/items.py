@@ -1,4 +1,4 @@
-"""What readers return and metrics take: items with their gold, and a system's answers, joined by key."""
+"""Items with their gold, and answers of systems, which readers return and metrics receive."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from registry.errors import InputError, raising
+from registry.errors import InputError, raise_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,10 @@ class Item:
     """One unit of a test set.
 
     Attributes:
-        key: What names it in every file; unique in its test set.
-        gold: What a metric compares an answer with: a label, a `Tagged` sentence, an `AnswerSet`.
-        attributes: What groups it, such as document or domain.
-        line: Where it stands in the gold file, from 1.
+        key: The id of the item in every file; unique in its test set.
+        gold: The correct answer: a label, a `Tagged` sentence, an `AnswerSet`, ...
+        attributes: Groups of the item, such as document or domain.
+        line: The line of the item in the gold file, from 1.
     """
 
     key: str
@@ -29,7 +29,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one system says of the item `key`; `value` is of the same kind as the item's gold."""
+    """The answer of a system to the item `key`; `value` has the type of the item's gold."""
 
     key: str
     value: Any
@@ -40,7 +40,7 @@ class Answer:
 class Span:
     """A typed span of tokens or characters, from `start` up to but not including `end`, counted from 0.
 
-    The `score` that a system gives it, if any, makes no difference to what it is.
+    Spans that differ only in the system's `score` are equal.
     """
 
     start: int
@@ -50,25 +50,22 @@ class Span:
 
     @property
     def key(self) -> str:
-        """What names it in the database: `first-last`, counted from 1."""
+        """The id of the span in the database: `first-last`, counted from 1."""
         return f"{self.start + 1}-{self.end}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A sentence with its spans: what readers of tagged text give as gold and as answers.
-
-    There are no tokens where only the spans are known.
-    """
+    """A sentence with its spans, as gold or answer; `tokens` is empty if only the spans are known."""
 
     tokens: tuple[str, ...]
     spans: frozenset[Span]
 
 
 class Response(NamedTuple):
-    """One answer of a set: what `key` and `type` are is the answer itself, `score` is how much the system likes it.
+    """One answer of a set, identified by `key` and `type`.
 
-    Higher is better; None is an answer without a score. The answers of the gold have none.
+    `score` is the system's confidence (higher is better); None if there is none, as in the gold.
     """
 
     key: str
@@ -78,19 +75,19 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers to one item, distinct in (key, type), in this order whatever the order of the file."""
+    """A set of answers to one item, unique and sorted by (key, type)."""
 
     responses: tuple[Response, ...] = ()
 
 
-Link = tuple[int, int]  # of a source to a target word, both counted from 0
+Link = tuple[int, int]  # source word and target word, counted from 0
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """An alignment of words; only the gold has links that are merely possible.
+    """An alignment of words; only the gold has possible links.
 
-    Each link is there once, and links are in order: as sets they would take four times the memory.
+    Links are unique and sorted. Sets would need four times the memory.
     """
 
     sure: tuple[Link, ...] = ()
@@ -100,22 +97,22 @@ class Links:
 Keyed = TypeVar("Keyed", Item, Answer)
 
 
-def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
-           report: Callable[[InputError], None] = raising) -> dict[str, Keyed]:
-    """Index items or answers by their key, the first of several with the same one.
+def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
+           report: Callable[[InputError], None] = raise_error) -> dict[str, Keyed]:
+    """Index items or answers by key; of several with the same key, keep the first.
 
     Raises:
-        InputError: Two entries have the same key, and nobody wants it reported; names both lines.
+        InputError: Two entries have the same key, unless `report` collects errors; names both lines.
     """
-    found: dict[str, Keyed] = {}
+    index: dict[str, Keyed] = {}
     for entry in entries:
-        if (first := found.setdefault(entry.key, entry)) is not entry:
-            report(standing_twice(entry, first, path, remedy))
-    return found
+        if (first := index.setdefault(entry.key, entry)) is not entry:
+            report(make_duplicate_error(entry, first, path, remedy))
+    return index
 
 
-def standing_twice(entry: Item | Answer, first: Item | Answer, path: str | Path,
+def make_duplicate_error(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
-    """Say that `entry` has the key of the `first` one, and what to do about it."""
+    """Return the error for an entry with the key of the `first` entry."""
     return InputError(f"stands twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

@@ -56,11 +56,11 @@ def corrected(sums: Floats, slope: float | None) -> Floats:
         slope: How much of the judge's mean is taken; None: the slope with the least error.
     """
     items, judge, *_, w, w_human, w_judge = np.moveaxis(sums, -1, 0)[:9]
-    taken = slopes(sums) if slope is None else slope
+    taken = compute_slopes(sums) if slope is None else slope
     return share(w_human, w) + taken * (share(judge, items) - share(w_judge, w))
 
 
-def slopes(sums: Floats) -> Floats:
+def compute_slopes(sums: Floats) -> Floats:
     """The slope with the least error, from sums [..., columns]; 0 where the judge says the same of all items.
 
     It is the covariance of people's and the judge's scores over the variance of the judge's over all items.
@@ -74,7 +74,7 @@ def slopes(sums: Floats) -> Floats:
     return np.where(is_flat, 0.0, share(together, np.where(is_flat, 1.0, spread)))
 
 
-def influences(statistics: Floats, slope: Floats) -> Floats:
+def compute_influences(statistics: Floats, slope: Floats) -> Floats:
     """What each item moves a score by, [items], whose squares add up to the squared standard error.
 
     Where items are drawn at random their number is as it is, and influences are centred over those that people looked
@@ -95,7 +95,7 @@ def influences(statistics: Floats, slope: Floats) -> Floats:
     return np.asarray(moved)
 
 
-def error_of(influence: Floats, units: Units | None) -> float:
+def compute_error(influence: Floats, units: Units | None) -> float:
     """The standard error by influences [items], which are summed over units where there are some."""
     summed: Floats = influence if units is None else np.bincount(units, influence).astype(np.float64)
     return math.sqrt(float((summed**2).sum()))
@@ -150,8 +150,8 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
     labelled = int(sums[LABELLED])
     if labelled < 2:
         return Estimate(math.nan, math.nan, math.nan, math.nan, labelled)
-    taken = slopes(sums) if slope is None else np.array(slope)
-    error, alone = (error_of(influences(statistics, of), units) for of in (taken, np.zeros(())))
+    taken = compute_slopes(sums) if slope is None else np.array(slope)
+    error, alone = (compute_error(compute_influences(statistics, of), units) for of in (taken, np.zeros(())))
     return Estimate(float(corrected(sums, slope)), error, alone, float(taken), labelled)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from registry.errors import InputError, UnknownNameError
 from registry.metrics import METRICS, Metric
-from registry.plugins import package_of
-from registry.values import as_toml, build, name_of, parse
+from registry.plugins import find_package
+from registry.values import build, get_name, parse, to_toml
 
 _NAMES: dict[str, dict[str, str]] = {  # by kind of values and metric, the usual one of the kind first
     "label": {
@@ -62,7 +62,7 @@ def common_metric(name: str, takes: str) -> Metric:
     Raises:
         InputError: There is no such metric, or it is one of other values.
     """
-    plain = name_of(name)
+    plain = get_name(name)
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
     if canonical is not None and canonical.takes == takes:
         return parse("metric", METRICS, name)
@@ -90,7 +90,7 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
     >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
     """
-    options = {f.name: as_toml(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
+    options = {f.name: to_toml(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
     name = metric.name.partition("@")[0]
     id_ = re.sub(r"[^A-Za-z0-9._]+", "-", called.replace("++", "pp").replace("@", "_")).strip("-._") or name
     return {"id": id_, "name": name, **({"options": options} if options else {})}
@@ -111,7 +111,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
         metric = _of_kind(found[1], takes)
         if metric is not None and "labels" in (options := {f.name for f in fields(metric)}):
             return build("metric", METRICS, metric.name, {
-                name: as_toml(getattr(metric, name)) for name in options} | {"labels": labels})
+                name: to_toml(getattr(metric, name)) for name in options} | {"labels": labels})
     return next((build("metric", METRICS, metric.name, {}) for metric in METRICS.values()
                  if metric.takes == takes and _folded(metric.name) == plain and _is_complete(metric)), None)
 
@@ -137,7 +137,7 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
 
 def metric_title(metric_name: str) -> str:
     """What people call a metric by its name; of a package's, which whoever looks at a board need not have, its name."""
-    return metric_name if package_of(metric_name) else parse("metric", METRICS, metric_name).title
+    return metric_name if find_package(metric_name) else parse("metric", METRICS, metric_name).title
 
 
 def metric_decimals(metric_name: str) -> int:
@@ -146,7 +146,7 @@ def metric_decimals(metric_name: str) -> int:
     >>> metric_decimals("SpanF(type=none, beta=1)"), metric_decimals("chrF(char_order=6, word_order=0, beta=2)")
     (4, 2)
     """
-    if package_of(metric_name):
+    if find_package(metric_name):
         return Metric.decimals
     metric: Metric = parse("metric", METRICS, metric_name)
     return metric.original.decimals

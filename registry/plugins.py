@@ -20,7 +20,7 @@ V = TypeVar("V")
 loaded: list[str] = []  # the full names of what this process has loaded
 
 
-class Offered(NamedTuple):
+class PluginEntry(NamedTuple):
     """A class that a package offers: its plain name, the package (its distribution) and the version of that."""
 
     name: str
@@ -49,10 +49,10 @@ class Catalogue(dict[str, type[V]]):
         self.kind, self.base = kind, base
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or (isinstance(name, str) and package_of(name) is not None)
+        return super().__contains__(name) or (isinstance(name, str) and find_package(name) is not None)
 
     def __missing__(self, name: str) -> type[V]:
-        package = package_of(name)
+        package = find_package(name)
         if package is None:
             raise KeyError(name)
         plain, offered = name.partition("@")[0], {of.name: of for of in self.offered(package)}
@@ -60,7 +60,7 @@ class Catalogue(dict[str, type[V]]):
             raise InputError(f"{package} offers no {self.kind} {plain!r}; {suggest(plain, offered)}")
         return _load(self.kind, self.base, offered[plain])
 
-    def offered(self, package: str | None = None) -> list[Offered]:
+    def offered(self, package: str | None = None) -> list[PluginEntry]:
         """Return the classes that all packages, or one of them, offer, without loading them.
 
         Raises:
@@ -78,14 +78,14 @@ class Catalogue(dict[str, type[V]]):
         for package in packages:
             for of in self.offered(package):
                 if of.name in known:
-                    whose = package_of(known[of.name].name) or "this program"  # type: ignore[attr-defined]
+                    whose = find_package(known[of.name].name) or "this program"  # type: ignore[attr-defined]
                     raise InputError(f"{self.kind} {of.name!r} of {of.package} is called as one of {whose} is; leave "
                                      "the package out, or have it renamed there")
                 known[of.name] = self[of.full_name]
         return known
 
 
-def _load(kind: str, base: type[V], of: Offered) -> type[V]:
+def _load(kind: str, base: type[V], of: PluginEntry) -> type[V]:
     """Load a class, which from then on has its full name."""
     if sys.modules.get("pandas", sys) is None:  # the command line keeps it from DuckDB; a plugin may need it
         del sys.modules["pandas"]
@@ -108,7 +108,7 @@ def _load(kind: str, base: type[V], of: Offered) -> type[V]:
     return found
 
 
-def find_offered(kind: str, package: str | None = None) -> list[Offered]:
+def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
     """Return the classes of a kind that all packages, or one of them, offer, without loading them.
 
     Raises:
@@ -116,14 +116,14 @@ def find_offered(kind: str, package: str | None = None) -> list[Offered]:
     """
     group = f"evalregistry.{'studies' if kind == 'study' else f'{kind}s'}"
     entries = entry_points(group=group) if package is None else _installed(package).entry_points.select(group=group)
-    return sorted(Offered(entry.name, entry.dist.name, entry.dist.version, entry)
+    return sorted(PluginEntry(entry.name, entry.dist.name, entry.dist.version, entry)
                   for entry in entries if entry.dist is not None)
 
 
-def package_of(name: str) -> str | None:
+def find_package(name: str) -> str | None:
     """The package that something comes from, by its canonical name; None: this program.
 
-    >>> package_of("Within@evalregistry-toy(width=1)"), package_of('LabelF(labels=["a@b"])'), package_of("P@5")
+    >>> find_package("Within@evalregistry-toy(width=1)"), find_package('LabelF(labels=["a@b"])'), find_package("P@5")
     ('evalregistry-toy', None, None)
     """
     package = name.partition("(")[0].partition("@")[2].strip()
@@ -133,7 +133,7 @@ def package_of(name: str) -> str | None:
 def versions(names: Sequence[str]) -> dict[str, str]:
     """The versions of the packages that canonical names come from, where they are installed."""
     return {package: installed_version(package) or "none"
-            for package in sorted(filter(None, set(map(package_of, names))))}
+            for package in sorted(filter(None, set(map(find_package, names))))}
 
 
 def installed_version(package: str) -> str | None:

@@ -27,7 +27,7 @@ NO_WORD = -1
 
 
 @lru_cache(maxsize=2**12)
-def relation(deprel: str) -> str:
+def strip_subtype(deprel: str) -> str:
     """A relation without its subtype."""
     return deprel.partition(":")[0]
 
@@ -35,11 +35,11 @@ def relation(deprel: str) -> str:
 @lru_cache(maxsize=2**12)
 def is_content(deprel: str) -> bool:
     """Whether a relation, whatever its subtype, is one of content words."""
-    return relation(deprel) in CONTENT
+    return strip_subtype(deprel) in CONTENT
 
 
 @lru_cache(maxsize=2**12)
-def universal(feats: str) -> tuple[str, ...]:
+def select_universal_features(feats: str) -> tuple[str, ...]:
     """The universal features among a word's features, in one order."""
     return tuple(sorted(feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES))
 
@@ -88,7 +88,7 @@ class Sentence:
         """How many function words depend on each word, [words]."""
         counts = [0] * (len(self.words) + 1)
         for word in self.words:
-            if relation(word.deprel) in FUNCTION:
+            if strip_subtype(word.deprel) in FUNCTION:
                 counts[word.head] += 1
         return counts[1:]
 

@@ -17,7 +17,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from registry.errors import InputError, UnknownNameError, nearest, suggest, together
+from registry.errors import InputError, UnknownNameError, combine_errors, nearest, suggest
 
 TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
 
@@ -55,7 +55,7 @@ class Value(ABC):
     def __repr__(self) -> str:
         told = [f for f in fields(self)
                 if not ((self.terse or f.metadata.get("terse")) and getattr(self, f.name) == f.default)]
-        options = ", ".join(f"{f.name}={written(getattr(self, f.name))}" for f in told)
+        options = ", ".join(f"{f.name}={format_option(getattr(self, f.name))}" for f in told)
         return f"{self.name}({options})" if options else self.name
 
     @classmethod
@@ -95,7 +95,7 @@ class Value(ABC):
             except InputError as error:
                 errors.append(error)
         if errors:
-            raise together(errors)
+            raise combine_errors(errors)
         return cls(**values)
 
 
@@ -127,23 +127,23 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
     return build(kind, known, name, options)
 
 
-def name_of(text: str) -> str:
+def get_name(text: str) -> str:
     """The name of a value that is written with its options.
 
-    >>> name_of("SpanF(beta=2)"), name_of("acc")
+    >>> get_name("SpanF(beta=2)"), get_name("acc")
     ('SpanF', 'acc')
     """
     return text.partition("(")[0].strip()
 
 
-def written(value: Any) -> str:
+def format_option(value: Any) -> str:
     """An option's value as names have it."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return "{" + ", ".join(f"{written(one)}={written(other)}" for one, other in value) + "}"
+        return "{" + ", ".join(f"{format_option(one)}={format_option(other)}" for one, other in value) + "}"
     if isinstance(value, tuple):
-        return written(value[0]) if len(value) == 1 else "[" + ", ".join(map(written, value)) + "]"
+        return format_option(value[0]) if len(value) == 1 else "[" + ", ".join(map(format_option, value)) + "]"
     if isinstance(value, str):
         is_plain = _WORD.fullmatch(value) and isinstance(_plain(value), str)
         return value if is_plain else json.dumps(value, ensure_ascii=False)
@@ -152,7 +152,7 @@ def written(value: Any) -> str:
     return repr(value)
 
 
-def as_toml(value: Any) -> Any:
+def to_toml(value: Any) -> Any:
     """An option's value as TOML and JSON have it."""
     if isinstance(value, tuple):
         return dict(value) if value and isinstance(value[0], tuple) else list(value)
@@ -205,7 +205,7 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
             return None
         (hint,) = (a for a in arguments if a is not type(None))
         return _convert(value, hint, what)
-    shown = written(value) if isinstance(value, bool | tuple) else repr(value)
+    shown = format_option(value) if isinstance(value, bool | tuple) else repr(value)
     if origin is typing.Literal:
         if (type(value), value) not in [(type(argument), argument) for argument in arguments]:  # true is not 1
             raise InputError(f"{what} is {shown}; expected one of {', '.join(map(str, arguments))}")

@@ -11,7 +11,7 @@ from itertools import cycle
 import numpy as np
 
 from registry.evaluation.matrices import Counts, Steps, build_matrix
-from registry.families import FAMILIES, as_kept, step_of
+from registry.families import FAMILIES, find_step, remove_rounding
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
 from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula
 from registry.metrics.confusion import make_label_code
@@ -134,8 +134,8 @@ def typical(metric, items, answers):
         gold, predicted = (rows[..., [side]] == [make_label_code(name) for name in LABELS] for side in (0, 1))
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(float)
         return build_matrix(metric, Counts.from_statistics(counts.reshape(*rows.shape[:-1], -1)))
-    rows = np.stack([as_kept(of_system) for of_system in rows.swapaxes(0, 1)], axis=1)
-    steps = Steps.choose(metric, [rows], step_of(rows))
+    rows = np.stack([remove_rounding(of_system) for of_system in rows.swapaxes(0, 1)], axis=1)
+    steps = Steps.choose(metric, [rows], find_step(rows))
     return build_matrix(metric, Counts.from_statistics(rows, steps))
 
 

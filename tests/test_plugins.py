@@ -190,4 +190,4 @@ def test_a_package_that_takes_pandas_can_be_loaded_by_the_command_line(monkeypat
 
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match=r"cannot be loaded: ValueError.'loaded so far'"):
-        plugins._load("metric", Metric, plugins.Offered("Within", "toy", "1", Entry))
+        plugins._load("metric", Metric, plugins.PluginEntry("Within", "toy", "1", Entry))

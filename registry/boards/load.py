@@ -46,7 +46,7 @@ from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
-from registry.values import name_of
+from registry.values import get_name
 
 # Columns of pairs to load, besides the decisions.
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "messages")  # for boards that do not show their pairs
@@ -268,7 +268,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
     if len(ranked) > 1:
         statements.insert(1, describe_groups([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differs,
                                              groups, comparison))
-    if name_of(rows[0]["metric_name"]) == _MEAN:
+    if get_name(rows[0]["metric_name"]) == _MEAN:
         warning = mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]
     direction = describe_direction(comparison, request, rows, names) if decisions else ""

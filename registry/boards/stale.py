@@ -12,7 +12,7 @@ from registry.errors import InputError
 from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
 from registry.messages import Message
 from registry.metrics import METRICS
-from registry.plugins import package_of, versions
+from registry.plugins import find_package, versions
 from registry.store.embargoes import find_left_out
 from registry.store.log import has_rescored_since, rescorings
 from registry.store.rows import has_row
@@ -115,6 +115,6 @@ def _get_scorer(name: str) -> Scorer:
     try:
         return describe_scorer(parse("metric", METRICS, name))
     except InputError:
-        if package_of(name) is None:
+        if find_package(name) is None:
             raise
         return versions([name])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 
 from registry.cli.console import verbose_log
-from registry.errors import duration
+from registry.errors import format_duration
 
 FIRST_DELAY, NEXT_DELAY = 10.0, 30.0  # seconds until the first line and between lines, without a terminal
 _TERMINAL_DELAY = 0.1  # seconds between two updates on a terminal
@@ -65,7 +65,7 @@ class Reporter:
 
 def _describe_stage(name: str, stage: _Stage, now: float) -> str:
     left = (now - stage.start) * (stage.total / stage.done - 1) if stage.done else inf
-    estimate = "" if left == inf else f" (about {duration(left)} left)"
+    estimate = "" if left == inf else f" (about {format_duration(left)} left)"
     return f"{stage.done:,} of {stage.total:,} {name}{estimate}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.direct.board import Board
 from registry.direct.task import TASK, Asked, made_of
-from registry.errors import InputError, RegistryError, together
+from registry.errors import InputError, RegistryError, combine_errors
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
 from registry.store.log import Journal
@@ -30,7 +30,8 @@ def evaluated(asked: Asked) -> Board:
     try:
         done = evaluate_task(made.folder, TASK, Journal("evaluate", {}), Execution(), told.append)
     except InputError as error:
-        raise together([_plain(one, set(made.folder.copies.values())) for one in (error, *error.others)]) from None
+        copies = set(made.folder.copies.values())
+        raise combine_errors([_plain(one, copies) for one in (error, *error.others)]) from None
     (board,) = done.boards
     messages = [_without_options(_name_values(sentence, made.folder.copies))
                for sentence in told if sentence.startswith(("warning: ", "note: "))]

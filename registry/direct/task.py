@@ -21,7 +21,7 @@ from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, Metric
 from registry.metrics.texts import choose_tokenizer
 from registry.missing import MissingPolicy
-from registry.plugins import package_of
+from registry.plugins import find_package
 
 TASK = "evaluation"
 GOLD = "the gold"
@@ -96,7 +96,7 @@ def made_of(asked: Asked) -> Made:
             files[paths[name]] = form.written(values)
         copies[paths[name]] = whose[name]
     declared = declared_metric(metric, asked.metric or "")
-    package = package_of(metric.name)
+    package = find_package(metric.name)
     names = called(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},

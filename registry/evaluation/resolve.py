@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.errors import InputError, ManifestError, UnknownNameError, at_keys, together
+from registry.errors import InputError, ManifestError, UnknownNameError, add_keys, combine_errors
 from registry.evaluation.matrices import Counts, build_matrix
 from registry.families import FAMILIES
 from registry.identity import digest
@@ -20,7 +20,7 @@ from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.base import Unit
 from registry.significance.multiple import STEP_DOWN
-from registry.values import build, name_of, parse
+from registry.values import build, get_name, parse
 
 Load = Callable[[Path, Path | None], Document]
 
@@ -120,9 +120,9 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
                          if (reason := explain_refusal(*tests, _make_empty_matrix(metric, manifest.significance)))]:
-            raise together(unfitting)
+            raise combine_errors(unfitting)
     if errors:
-        raise at_keys(errors, path)
+        raise add_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
 
 
@@ -133,7 +133,7 @@ def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader
                 raise InputError(f"{package} offers neither readers nor metrics; remove it")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
     except InputError as error:
-        raise at_keys([("task.plugins", error)], path) from None
+        raise add_keys([("task.plugins", error)], path) from None
 
 
 def _check_release(manifest: Manifest) -> None:
@@ -236,10 +236,10 @@ def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | Non
         UnknownNameError: A test is unknown.
         InputError: A test of pairs is named as a test of all systems, or vice versa.
     """
-    if name_of(significance.test) in OVERALL_TESTS:
+    if get_name(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems together: name it in overall (--overall), and a "
                          f"test of pairs in test; known: {', '.join(sorted(TESTS))}")
-    if significance.overall is not None and name_of(significance.overall) in TESTS:
+    if significance.overall is not None and get_name(significance.overall) in TESTS:
         raise InputError(f"{significance.overall!r} tests pairs of systems: name it in test (--test); overall takes "
                          f"{' or '.join(OVERALL_TESTS)}")
     return parse("test", TESTS, significance.test), None if significance.overall is None else parse(

@@ -52,7 +52,7 @@ from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.readers import Document
 from registry.significance import TESTS
 from registry.submission_fields import SUBMISSION_FIELDS
-from registry.values import as_toml, parse
+from registry.values import parse, to_toml
 
 SCHEMA = "0.3.0"
 LIBRARY = "evalregistry"  # the evaluation library of records that a registry wrote
@@ -618,7 +618,7 @@ def _make_metric(declaration: Declaration, entry: Any) -> dict[str, Any]:
         name, options = "Recorded", {"of": repr(metric), "columns": declaration.columns[alias]}
     else:
         name = metric.name
-        options = {option.name: as_toml(value) for option in fields(metric)
+        options = {option.name: to_toml(value) for option in fields(metric)
                    if (value := getattr(metric, option.name)) is not None}
     primary = {"primary": True} if entry.get("primary") is True else {}
     texts = {key: entry[key] for key in ("title", "decimals") if entry.get(key) is not None}

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from registry.errors import InputError, ManifestError, nearest, suggest, together
+from registry.errors import InputError, ManifestError, combine_errors, nearest, suggest
 from registry.identity import canonical_json
 from registry.manifest.fields import USUAL_TESTS, ContradictionsError
 from registry.manifest.spec import Manifest, Significance, Submit, SystemFacts
@@ -61,8 +61,8 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     try:
         return Manifest.model_validate(tables)
     except ValidationError as error:
-        raise together([ManifestError(message, path=path, key=key) for key, message in _list_faults(tables, error)]) \
-            from None
+        faults = [ManifestError(message, path=path, key=key) for key, message in _list_faults(tables, error)]
+        raise combine_errors(faults) from None
 
 
 def encode_manifest(manifest: Manifest) -> str:
@@ -217,5 +217,5 @@ def _validate(model: type[M], values: dict[str, Any]) -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise together([InputError(f"{key}: {message}") for detail in error.errors()
+        raise combine_errors([InputError(f"{key}: {message}") for detail in error.errors()
                         for key, message in _explain(detail)]) from None

@@ -18,7 +18,7 @@ from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.values import Value, written
+from registry.values import Value, format_option
 
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 FROM_ZERO = (0.0, inf)  # range of a score that is 0 at the least
@@ -61,7 +61,7 @@ class Metric(Value):
         if not words:
             return repr(self)
         words += f" of {', '.join(types)}" if (types := self.types()) else ""
-        options = [f"{of.name}={written(value)}" for of in fields(self)
+        options = [f"{of.name}={format_option(value)}" for of in fields(self)
                    if of.name not in (*told, "type", "better") and (value := getattr(self, of.name)) != of.default]
         return words + (f" ({', '.join(options)})" if options else "")
 

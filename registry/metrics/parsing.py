@@ -14,7 +14,16 @@ from typing import ClassVar, Literal
 
 from registry.items import Answer, Item
 from registry.metrics.base import Quotient, QuotientMetric
-from registry.treebank import FUNCTION, Projected, Projection, Sentence, Word, is_content, relation, universal
+from registry.treebank import (
+    FUNCTION,
+    Projected,
+    Projection,
+    Sentence,
+    Word,
+    is_content,
+    select_universal_features,
+    strip_subtype,
+)
 
 
 class _ParsingMetric(QuotientMetric):
@@ -121,7 +130,7 @@ class UFeats(_WordMetric):
     called = "universal features score"
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        return universal(found.word.feats) == universal(gold.feats)
+        return select_universal_features(found.word.feats) == select_universal_features(gold.feats)
 
 
 class AllTags(_WordMetric):
@@ -131,7 +140,8 @@ class AllTags(_WordMetric):
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
         word = found.word
-        return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
+        return (word.upos == gold.upos and word.xpos == gold.xpos
+                and select_universal_features(word.feats) == select_universal_features(gold.feats))
 
 
 class Lemmas(_WordMetric):
@@ -158,7 +168,7 @@ class LAS(_WordMetric):
     called = "labelled attachment score"
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
+        return found.head == gold.head and strip_subtype(found.word.deprel) == strip_subtype(gold.deprel)
 
 
 class CLAS(LAS):
@@ -181,7 +191,7 @@ class MLAS(CLAS):
                 correct[found.at] = found
         functional: list[list[int]] = [[] for _ in range(len(gold.words) + 1)]
         for n, word in enumerate(gold.words, 1):
-            if relation(word.deprel) in FUNCTION:
+            if strip_subtype(word.deprel) in FUNCTION:
                 functional[word.head].append(n)
         return sum(is_content(gold.words[at - 1].deprel) and found.functional == len(functional[at])
                    and all(n in correct for n in functional[at]) for at, found in correct.items())
@@ -189,7 +199,7 @@ class MLAS(CLAS):
     def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head, relation, UPOS and features; a word's function words must match in the same way."""
         return (super().is_correct(gold, found) and found.word.upos == gold.upos
-                and universal(found.word.feats) == universal(gold.feats))
+                and select_universal_features(found.word.feats) == select_universal_features(gold.feats))
 
 
 class BLEX(CLAS):
@@ -242,7 +252,7 @@ class PlainLAS(_AttachmentMetric):
     def is_correct(self, gold: Word, found: Projected) -> bool:
         if self.subtypes:
             return found.head == gold.head and found.word.deprel == gold.deprel
-        return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
+        return found.head == gold.head and strip_subtype(found.word.deprel) == strip_subtype(gold.deprel)
 
 
 def _is_punctuation(form: str) -> bool:

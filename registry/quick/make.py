@@ -36,7 +36,7 @@ from registry.quick.scores import plan_scores, plan_table, split_options
 from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repaired, text_lines
 from registry.quick.task import SEED, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
-from registry.values import build, name_of, parse
+from registry.values import build, get_name, parse
 
 _TABLES = ("wide", "long", "plain")  # importers that read any table or text: they are named, or not used
 _EXPECTS = {
@@ -114,7 +114,7 @@ def _check(asked: Asked) -> None:
     if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
     if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
-        if name_of(asked.metric) in METRICS:
+        if get_name(asked.metric) in METRICS:
             parse("metric", METRICS, asked.metric)  # raises an error about its options
         raise UnknownNameError("metric", asked.metric, METRICS)
     if asked.item and asked.in_order:

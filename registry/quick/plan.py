@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, fields
 from shlex import quote
 from typing import Any, Literal
 
-from registry.errors import InputError, counted, together
+from registry.errors import InputError, combine_errors, counted
 from registry.evaluation.ingest.fit import Policies, fit_file
-from registry.items import Answer, Item, by_key
+from registry.items import Answer, Item, index_by_key
 from registry.metric_names import common_metric
 from registry.metrics import Metric
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
-from registry.values import as_toml
+from registry.values import to_toml
 
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
@@ -205,7 +205,7 @@ def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
     for one in fields(reader):
         value, usual = getattr(reader, one.name), one.default if same is None else getattr(same, one.name)
         if value is not None and value != usual:
-            found[one.name] = as_toml(value) if value else {} if one.name == "rename" else as_toml(value)
+            found[one.name] = to_toml(value) if value else {} if one.name == "rename" else to_toml(value)
         elif value is None and usual is not None and one.name == "comment":
             found[one.name] = ""  # TOML has no null
     return found
@@ -232,7 +232,7 @@ class Trial:
         if key not in self._golds:
             try:
                 items = reader.read_gold({"gold": gold})
-                self._golds[key] = list(by_key(items, gold.path, reader.repeated, gold.report).values())
+                self._golds[key] = list(index_by_key(items, gold.path, reader.repeated, gold.report).values())
             except InputError as error:
                 self._golds[key] = error
         return self._golds[key]
@@ -276,7 +276,7 @@ class Trial:
             if len(errors) > _MOST_FILES:
                 shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
                                         "not read"))
-            raise together(shown)
+            raise combine_errors(shown)
         return items, [one for _, one in found if not isinstance(one, InputError)]
 
 

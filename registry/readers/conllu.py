@@ -22,7 +22,7 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import NamedReader
 from registry.readers.parsing.document import MANY_ROWS, Document
-from registry.treebank import NO_WORD, Projected, Projection, Sentence, Token, Word, relation
+from registry.treebank import NO_WORD, Projected, Projection, Sentence, Token, Word, strip_subtype
 
 MOST_CELLS = 2**22  # of the table of a longest common subsequence: 2048 words on either side
 
@@ -243,11 +243,11 @@ class Conllu(NamedReader):
         return [Answer(item.key, projection, item.line) for item, projection in zip(items, found, strict=True)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        return Counter(relation(word.deprel) for value in values for word in _list_words(value))
+        return Counter(strip_subtype(word.deprel) for value in values for word in _list_words(value))
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
         return replace(value, words=tuple(
-            word._replace(deprel=name(relation(word.deprel)) + word.deprel[len(relation(word.deprel)):])
+            word._replace(deprel=name(strip_subtype(word.deprel)) + word.deprel[len(strip_subtype(word.deprel)):])
             for word in value.words))
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
@@ -271,8 +271,8 @@ class Conllu(NamedReader):
         the system has here, and a head that is none of the gold's words here is `?`.
         """
         if isinstance(value, Sentence):
-            return [Response(f"{word.head}>{n}", relation(word.deprel)) for n, word in enumerate(value.words, 1)]
-        return [Response(f"{'?' if p.head == NO_WORD else p.head}>{p.at or f'+{n}'}", relation(p.word.deprel))
+            return [Response(f"{word.head}>{n}", strip_subtype(word.deprel)) for n, word in enumerate(value.words, 1)]
+        return [Response(f"{'?' if p.head == NO_WORD else p.head}>{p.at or f'+{n}'}", strip_subtype(p.word.deprel))
                 for n, p in enumerate(value.words, 1)]
 
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:

@@ -20,7 +20,7 @@ from itertools import chain
 from textwrap import indent
 from typing import Any
 
-from registry.identity import plain_value
+from registry.identity import replace_undefined
 from registry.messages import Message
 from registry.rendering.table import Table, escape_controls, format_cells, format_text
 from registry.rendering.terminal import render_terminal
@@ -140,7 +140,7 @@ def _format_value(value: Any) -> str:
         return "; ".join(map(_format_value, value))
     if isinstance(value, Message):
         return value.code
-    value = plain_value(value)
+    value = replace_undefined(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -197,7 +197,7 @@ def _render_jsonl(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
 
 def _dump_row(keys: Sequence[str], row: Sequence[Any], spaces: int | None = None) -> str:
     """Return a row as JSON with all characters escaped that are not printable."""
-    text = json.dumps({key: plain_value(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
+    text = json.dumps({key: replace_undefined(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
                       ensure_ascii=False, default=_convert_for_json)
     if text.replace("\n", "").isprintable():
         return text

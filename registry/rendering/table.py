@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from registry.identity import plain_value
+from registry.identity import replace_undefined
 
 Row = Mapping[str, Any]
 # The page's script uses the same rules (reports/page/scripts/numbers.js).
@@ -58,7 +58,7 @@ class Table:
 
 def make_number_format(decimals: int) -> Callable[[Any], str]:
     """Return a function that formats a number with some decimals, and None or nan as n/a."""
-    return lambda value: NUMBERS["undefined"] if plain_value(value) is None else f"{value:.{decimals}f}"
+    return lambda value: NUMBERS["undefined"] if replace_undefined(value) is None else f"{value:.{decimals}f}"
 
 
 def format_percent(share: float) -> str:
@@ -75,11 +75,11 @@ def format_p_value(value: Any, log10_p: float | None = None) -> str:
     '5.6e-513'
     """
     rules = NUMBERS["pValue"]
-    if plain_value(value) is None:
+    if replace_undefined(value) is None:
         return str(NUMBERS["undefined"])
     if value == 1:
         return str(rules["one"])
-    if value == 0 and plain_value(log10_p) is None:
+    if value == 0 and replace_undefined(log10_p) is None:
         return str(rules["zero"])
     if value < rules["scientificBelow"]:
         number = value or Decimal(10) ** Decimal(log10_p or 0)
@@ -99,7 +99,7 @@ def format_text(value: Any) -> str:
     """Format a text, and None or nan as a dash."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "-" if plain_value(value) is None else str(value)
+    return "-" if replace_undefined(value) is None else str(value)
 
 
 def format_cells(table: Table) -> tuple[list[Column], list[list[str]]]:

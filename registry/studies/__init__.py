@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from registry.plugins import Catalogue, package_of
+from registry.plugins import Catalogue, find_package
 
 if TYPE_CHECKING:
     from registry.studies.study import Study
@@ -73,7 +73,7 @@ def load_study(name: str) -> type[Study]:
     Raises:
         InputError: The package is not installed, or has no such study.
     """
-    if package_of(name) is None:
+    if find_package(name) is None:
         return (STUDIES | RESOLVED_STUDIES)[name].load()
     from registry.studies.study import Study
 

@@ -19,7 +19,7 @@ from registry.errors import InputError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import SIDES, choose_sides
 from registry.evaluation.comparing.settings import Request
-from registry.identity import plain_value
+from registry.identity import replace_undefined
 from registry.messages import NO_MESSAGES, Message, Messages, on_board
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.base import Observed
@@ -79,7 +79,7 @@ class Effects(_AllBoardsStudy):
                     for row in _make_rows(board, observed, (tested[n], intervals[n]), case)]
             cells = [[n, key, math.copysign(1, value)] for n, row in enumerate(rows) for key, value in row.items()
                      if isinstance(value, float) and math.isinf(value)]
-            return [plain_value(rows), cells]
+            return [replace_undefined(rows), cells]
 
         effects: list[Row] = []
         infinite: list[Row] = []

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
-from registry.identity import plain_value
+from registry.identity import replace_undefined
 from registry.messages import Message
 from registry.significance import Bootstrap, Matrix, Settings
 from registry.significance.diagnostics.assumptions import one_sided_misuses
@@ -56,7 +56,7 @@ def join(sets: Sequence[Gains]) -> Gains:
 
 def pack(sets: Iterable[Gains]) -> list[Any]:
     """Convert the pairs of test sets to JSON values; an undefined critical gain becomes None."""
-    return [plain_value([column.tolist() for column in gains]) for gains in sets]
+    return [replace_undefined([column.tolist() for column in gains]) for gains in sets]
 
 
 def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:

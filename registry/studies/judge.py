@@ -25,9 +25,9 @@ from registry.judged import (
     WEIGHT,
     WEIGHTED_HUMAN,
     WEIGHTED_JUDGE,
-    error_of,
+    compute_error,
+    compute_influences,
     estimate,
-    influences,
     is_random,
 )
 from registry.messages import Message
@@ -76,14 +76,14 @@ class Judge(BoardStudy):
         systems = [make_corrected_row(statistics, metric, units, alpha) for statistics in scored]
         pairs = [make_corrected_row(items.apart(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
-        influence = [influences(statistics, np.array(row["slope"]))
+        influence = [compute_influences(statistics, np.array(row["slope"]))
                      for statistics, row in zip(scored, systems, strict=True)]
         adjusted = case.adjust([row["p_value"] for row in pairs])
         biases = _measure_biases(scored, units)
         system_rows = [{"system": name, **{key: value for key, value in row.items() if key != "p_value"}, **bias}
                        for name, row, bias in zip(names, systems, biases, strict=True)]
         pair_rows = [{"system_a": names[a], "system_b": names[b], "difference": row.pop("score"), **row,
-                      "p_adjusted": p, "error_of_scores": error_of(influence[a] - influence[b], units)}
+                      "p_adjusted": p, "error_of_scores": compute_error(influence[a] - influence[b], units)}
                      for (a, b), row, p in zip(combinations(range(len(names)), 2), pairs, adjusted, strict=True)]
         return Finding({"systems": system_rows, "pairs": pair_rows}, _describe(system_rows, pair_rows, alpha),
                        [*_warn(case, system_rows, scored, items)])
@@ -109,12 +109,13 @@ def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
     bias = excess.sum(axis=1) / total
     influence = (excess - bias[:, None] * weights) / total[:, None]
     relative, relative_influence = bias - bias.mean(), influence - influence.mean(axis=0)
-    error = np.array([error_of(values, units) for values in relative_influence])
+    error = np.array([compute_error(values, units) for values in relative_influence])
     # Few observed errors of a system make its standard error too small, so no error is below the mean of all systems.
     error = np.maximum(error, np.sqrt((error**2).mean()))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(error > 0, np.exp(log_normal_ps(relative / error, "two-sided")), np.nan)
-    return [{"correlation": _correlate(statistics), "bias": float(bias[n]), "bias_error": error_of(influence[n], units),
+    return [{"correlation": _correlate(statistics), "bias": float(bias[n]), "bias_error": compute_error(
+                influence[n], units),
              "beyond": float(relative[n]), "p_beyond": p_holm}
             for n, (statistics, p_holm) in enumerate(zip(scored, adjust(p, "holm").tolist(), strict=True))]
 
@@ -165,7 +166,7 @@ def _compute_max_sample_p(statistics: Floats, units: Ints | None) -> float:
                 (slope_weights * centred**2).sum() / w**2)
     if units is not None:
         influence = (statistics[:, WEIGHTED_JUDGE] - w_judge / w * statistics[:, WEIGHT]) / w - centred / items
-        variance = max(variance, error_of(influence, units) ** 2)
+        variance = max(variance, compute_error(influence, units) ** 2)
     difference = abs(w_judge / w - judge / items)
     if not difference:
         return 1.0

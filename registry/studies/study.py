@@ -25,7 +25,7 @@ from registry.evaluation.comparing.board_keys import BoardKey, load_board_keys
 from registry.evaluation.comparing.board_statistics import Board, load_board, split_into_responses
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import canonical_json, plain_value, short
+from registry.identity import canonical_json, replace_undefined, short
 from registry.messages import Message, Messages, message
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature
@@ -99,7 +99,7 @@ class Finding:
 
     def dump(self) -> str:
         """Return JSON for the database; tables and keys keep their order."""
-        return json.dumps(plain_value(asdict(self)), ensure_ascii=False)
+        return json.dumps(replace_undefined(asdict(self)), ensure_ascii=False)
 
     @classmethod
     def load(cls, stored: str) -> Finding:

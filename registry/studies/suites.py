@@ -21,7 +21,7 @@ from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
-from registry.identity import plain_value
+from registry.identity import replace_undefined
 from registry.messages import Message
 from registry.significance import CORRECTIONS, MatchedT, PairMatrix, PairTest, StatisticMatrix, rank
 from registry.significance.base import PairResult
@@ -481,7 +481,8 @@ class Replicability(BoardStudy):
             if reason := test.refusal(matrix):
                 raise InputError(reason)
             pairs = list(permutations(range(len(case.boards[n].members)), 2))
-            return plain_value([[result.difference, result.p_value] for result in test.run(matrix, pairs, settings)])
+            results = test.run(matrix, pairs, settings)
+            return replace_undefined([[result.difference, result.p_value] for result in results])
 
         parts = case.parts.compute_all(range(len(case.boards)), test_board)
         claims = list(_make_claims(case.boards, parts, self.systems))

@@ -28,7 +28,7 @@ from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import score_single_run
-from registry.items import by_key
+from registry.items import index_by_key
 from registry.manifest import load_manifest
 from registry.quick.make import make
 from tests.fuzz.layouts import LAYOUTS
@@ -50,7 +50,8 @@ def guessed(paths, asked, folder):
         scores = {}
         for one in expand_submissions(task):
             reader = task.readers[one.test_set.name]
-            items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
+            entries = reader.read_gold(task.gold_documents(one.test_set))
+            items = list(index_by_key(entries, "gold", reader.repeated).values())
             for document in one.documents:
                 joined = join(items, one.read_answers(document), one.reader, one.policies, document)
                 of = score_single_run(items, joined, one.policies.missing, task.metrics)

@@ -16,7 +16,7 @@ from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import score_single_run
 from registry.identity import digest, short
-from registry.items import by_key
+from registry.items import index_by_key
 from registry.manifest import load_manifest
 from registry.metrics import METRICS
 from registry.missing import MissingPolicy
@@ -57,7 +57,8 @@ def _samples(manifest):
     task = resolve(load_manifest(manifest)[0], manifest, manifest.parent)
     for one in list(expand_submissions(task))[:2]:
         reader = task.readers[one.test_set.name]
-        items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
+        entries = reader.read_gold(task.gold_documents(one.test_set))
+        items = list(index_by_key(entries, "gold", reader.repeated).values())
         policies = replace(one.policies, metrics=())  # of which some have no worst value
         joined = join(items, one.read_answers(one.documents[0]), one.reader, policies, one.documents[0])
         yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))

@@ -11,7 +11,7 @@ import pytest
 import sacrebleu.metrics
 from sacrebleu.significance import _bootstrap_resample
 
-from registry.items import by_key
+from registry.items import index_by_key
 from registry.metrics import BLEU
 from registry.readers import Document, Lines, NBest, Sgml, WmtXml
 from registry.significance import Settings, StatisticMatrix
@@ -143,7 +143,7 @@ def test_the_formats_of_the_task_hold_the_same_segments(data):
 
     def read(reader, gold, other, system, submission_reader=None):
         items = reader.read_gold({"gold": _document(gold), "reference:C": _document(other)})
-        answers = by_key((submission_reader or reader).read_answers(_document(system)), "system")
+        answers = index_by_key((submission_reader or reader).read_answers(_document(system)), "system")
         metric = BLEU(references=("C", "gold"))
         return metric.corpus_statistics(items, [answers[item.key] for item in items])
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from registry.evaluation.matrices import Counts, Steps, build_matrix
-from registry.families import step_of
+from registry.families import find_step
 from registry.metrics import Mean
 from registry.significance import Permutation, Settings, StatisticMatrix
 from registry.significance.intervals import group_by_item
@@ -50,14 +50,14 @@ def uneven(seed, units=200, systems=4):
 def of_scores(pairs):
     values = np.asarray(pairs, dtype=float)
     statistics = np.stack([values, np.ones_like(values)], axis=-1)
-    steps = Steps.choose(Mean(), [statistics], step_of(statistics))
+    steps = Steps.choose(Mean(), [statistics], find_step(statistics))
     return build_matrix(Mean(), Counts.from_statistics(statistics, steps))
 
 
 def matrix_by(metric, statistics):
     """The matrix of a metric from its statistics, by unit."""
     statistics = np.asarray(statistics, dtype=float)
-    steps = Steps.choose(metric, [statistics], step_of(statistics))
+    steps = Steps.choose(metric, [statistics], find_step(statistics))
     return group_by_item(build_matrix(metric, Counts.from_statistics(statistics, steps)))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from registry.judged import LABELLED, apart, columns, influences, slopes
+from registry.judged import LABELLED, apart, columns, compute_influences, compute_slopes
 from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.base import Tails
 from registry.significance.crossed import cross_runs
@@ -140,7 +140,7 @@ class JudgedAlone:
     def _p(self, statistics):
         sums = statistics.sum(axis=0)
         judge = statistics[:, 1] - statistics[:, 1].mean()
-        slope = 1.0 if self.raw else float(slopes(sums))
+        slope = 1.0 if self.raw else float(compute_slopes(sums))
         score = statistics[:, 1].mean() if self.raw else float(METRIC.score(sums))
         return 2 * ndtr(-abs(score) / (slope * np.sqrt((judge**2).sum()) / len(judge)))
 
@@ -155,7 +155,7 @@ class WholeSlope:
         for n in range(0, sample.matrix.statistics.shape[1], 2):
             of = sample.matrix.statistics[:, n]
             sums = of.sum(axis=0)
-            moved = influences(of, slopes(sums)) * np.sqrt(sums[5] / sums[0])
+            moved = compute_influences(of, compute_slopes(sums)) * np.sqrt(sums[5] / sums[0])
             held.append(abs(METRIC.score(sums) - sample.population.truth[0])
                         <= ndtri(1 - ALPHA / 2) * np.sqrt((moved**2).sum()))
         return held

@@ -16,7 +16,7 @@ from registry.evaluation.ingest.declared import natural_key
 from registry.evaluation.ingest.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
-from registry.items import Item, by_key
+from registry.items import Item, index_by_key
 from registry.manifest import Manifest, TestSet, format_toml
 from registry.manifest.folder import write_files
 from registry.readers import Document, Labels, Reader
@@ -45,7 +45,7 @@ def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mappin
     """
     if (document := documents.get("items")) is None:
         return read_gold(task, test_set, documents)
-    items = by_key(_read_list(document, task.readers[test_set.name]), document.path, report=document.report)
+    items = index_by_key(_read_list(document, task.readers[test_set.name]), document.path, report=document.report)
     if not items:
         document.report_empty("item")
     return list(items.values())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.errors import InputError, together
+from registry.errors import InputError, combine_errors
 from registry.evaluation.comparing.board_keys import BoardKey, load_compared_keys
 from registry.evaluation.comparing.board_statistics import Board, load_board, load_clusters, split_into_responses
 from registry.evaluation.comparing.directions import check_candidate, explain_missing_direction
@@ -77,7 +77,7 @@ class VettedTask:
     def raise_refusals(self) -> None:
         """Raise one error with all refusals, if there are any."""
         if self.refusals:
-            raise together(self.refusals)
+            raise combine_errors(self.refusals)
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:

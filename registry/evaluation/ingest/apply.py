@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from registry.errors import InputError, ManifestError, MismatchError, Refuse, RegistryError, at_keys, suggest, together
+from registry.errors import (
+    InputError,
+    ManifestError,
+    MismatchError,
+    Refuse,
+    RegistryError,
+    add_keys,
+    combine_errors,
+    suggest,
+)
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import DeclaredSubmission, check_runs, expand_submissions, natural_key
 from registry.evaluation.ingest.gold import check_names, digest_gold, read_gold
@@ -149,7 +158,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
         except InputError as error:
             errors.append(error)
     if errors:
-        raise together(errors)
+        raise combine_errors(errors)
     summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
     return summary
@@ -239,7 +248,7 @@ def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
         try:
             choose_unit(task.manifest.significance, test_set.name, test_set.cluster)
         except InputError as error:
-            refuse(at_keys([("significance.test", error)], task.root.manifest))
+            refuse(add_keys([("significance.test", error)], task.root.manifest))
 
 
 def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskRow | None:

@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from registry.columns import Items, JoinedColumns
-from registry.errors import Refuse, raising
+from registry.errors import Refuse, raise_error
 from registry.evaluation.ingest.answer_ids import AnswerIds
 from registry.evaluation.ingest.declared import LastFileCache
 from registry.evaluation.ingest.fit import join_again
 from registry.evaluation.ingest.problems import Collector
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions.purge import load_tombstones
-from registry.items import Answer, Item, by_key
+from registry.items import Answer, Item, index_by_key
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress
 from registry.readers import READERS, Document, Reader
@@ -121,7 +121,7 @@ def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple
     reader: Reader = parse("reader", READERS, revision.reader)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
     documents = {role: Document(role, sources.fetch(connection, digest)) for role, digest in digests.items()}
-    return reader, by_key(reader.read_gold(documents), "gold")
+    return reader, index_by_key(reader.read_gold(documents), "gold")
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Ingest:
     journal: Journal
     task: ResolvedTask
     progress: Progress | None = None
-    refuse: Refuse = raising
+    refuse: Refuse = raise_error
     collector: Collector | None = None
     _events: list[dict[str, Any]] = field(default_factory=list)
     _stored_documents: set[str] = field(default_factory=set)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from registry.columns import AnswerColumns
-from registry.errors import InputError, ManifestError, Refuse, raising, suggest, together
+from registry.errors import InputError, ManifestError, Refuse, combine_errors, raise_error, suggest
 from registry.evaluation.ingest.fit import FittedFile, Policies, fit_file
 from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
@@ -101,7 +101,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
-def expand_submissions(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[DeclaredSubmission]:
+def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iterator[DeclaredSubmission]:
     """Expand every `[[submit]]` of the manifest into submissions, in the natural order of their versions.
 
     A file that one table names without a pattern does not match the patterns of others. Files of one pattern that
@@ -150,7 +150,7 @@ def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, st
     return {factor: captures[factor] for factor in FACTORS if factor in captures and factor not in composed}
 
 
-def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], refuse: Refuse = raising) -> None:
+def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], refuse: Refuse = raise_error) -> None:
     """Refuse numbers of runs that the test or a metric does not allow.
 
     Args:
@@ -175,7 +175,7 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
 
 
 def match_files(task: ResolvedTask,
-                refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
+                refuse: Refuse = raise_error) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
     """Yield every file that a `[[submit]]` matches: the table's key in the manifest, the table, the path, captures."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
     single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
@@ -223,7 +223,7 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
     try:
         reader = task.submission_reader(test_set, submit)
     except InputError as error:
-        raise together([make_error(str(part)) for part in (error, *error.others)]) if key else error from None
+        raise combine_errors([make_error(str(part)) for part in (error, *error.others)]) if key else error from None
     return DeclaredSubmission(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),

@@ -18,7 +18,7 @@ from registry.columns import AnswerColumns, JoinedColumns, Places, Rows, Statist
 from registry.errors import InputError
 from registry.evaluation.ingest.remarks import Remark, find_header, find_remarks, header_options
 from registry.identity import canonical_json, canonical_text, digest, digest_lines
-from registry.items import Answer, Item, standing_twice
+from registry.items import Answer, Item, make_duplicate_error
 from registry.metrics import Metric
 from registry.missing import MissingPolicy
 from registry.readers import Document, Reader
@@ -114,7 +114,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     first: dict[str, Answer] = {}
     for answer in answers:
         if (earlier := first.setdefault(answer.key, answer)) is not answer:
-            yield standing_twice(answer, earlier, path, reader.repeated)
+            yield make_duplicate_error(answer, earlier, path, reader.repeated)
     if implausible := reader.implausible(items, answers):
         yield InputError(implausible[1], path=path, line=implausible[0], category="order")
     known = {item.key for item in items}

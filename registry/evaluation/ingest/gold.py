@@ -8,7 +8,7 @@ from typing import Literal
 from registry.errors import InputError, ManifestError, suggest
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
-from registry.items import Item, by_key
+from registry.items import Item, index_by_key
 from registry.manifest import Manifest, TestSet
 from registry.readers import Document, Reader
 
@@ -23,7 +23,7 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             clusters that are tested. Documents that collect problems receive these errors instead.
     """
     gold, significance, reader = documents["gold"], task.manifest.significance, task.readers[test_set.name]
-    items = list(by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
+    items = list(index_by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
 
     def report(item: Item, message: str) -> None:
         gold.report(InputError(message, path=gold.path, line=item.line, item=item.key))

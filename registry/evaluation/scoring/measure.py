@@ -12,9 +12,9 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 from registry.columns import JoinedColumns
-from registry.errors import InputError, counted, together
+from registry.errors import InputError, combine_errors, counted
 from registry.evaluation.matrices import Counts, Steps, compute_scores
-from registry.families import FAMILIES, PLACES, as_kept, check_exact, step_of
+from registry.families import FAMILIES, PLACES, check_exact, find_step, remove_rounding
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
 from registry.metrics import ConfusionMetric, CorrelationMetric, Metric
@@ -47,7 +47,7 @@ def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = Non
         steps: Steps of the statistics; None: the largest in which all of them are whole numbers.
     """
     statistics = np.stack(runs, axis=1)
-    step = 1.0 if FAMILIES[metric.family].integer else step_of(statistics)
+    step = 1.0 if FAMILIES[metric.family].integer else find_step(statistics)
     steps = steps or Steps.choose(metric, [statistics], step)
     run_values = compute_scores(metric, Counts.from_statistics(statistics, steps))
     value = run_values[0] if len(runs) == 1 else compute_scores(metric, average_runs([statistics], 1, steps))[0]
@@ -74,7 +74,7 @@ def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: Miss
     """
     computed = compute_statistics(items, [joined], missing, metrics.values())
     if isinstance(computed, list):
-        raise together(computed)
+        raise combine_errors(computed)
     labels: LabelNumbers | None = None
     scores = {}
     for (name, metric), runs in zip(metrics.items(), computed.statistics, strict=True):
@@ -176,7 +176,7 @@ def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns
             except ValueError as error:
                 raise InputError(f"{metric!r}: {error}", item=item.key) from None
         raise
-    return as_kept(computed, are_ranked=isinstance(metric, CorrelationMetric))
+    return remove_rounding(computed, are_ranked=isinstance(metric, CorrelationMetric))
 
 
 @dataclass(frozen=True, eq=False)

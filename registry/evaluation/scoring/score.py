@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from registry.arrays import Floats
-from registry.errors import InputError, Refuse, together
+from registry.errors import InputError, Refuse, combine_errors
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import join_again
 from registry.evaluation.scorers import Scorer, describe_scorer, load_scorers
@@ -121,7 +121,7 @@ def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, q
     items: CountedItems | None = None
     for job, computed in zip(jobs, _compute_all(ingest, jobs, execution), strict=True):
         if isinstance(computed, list):
-            ingest.refuse(together([InputError(f"{job.name}: {error}", category="score") for error in computed]))
+            ingest.refuse(combine_errors([InputError(f"{job.name}: {error}", category="score") for error in computed]))
             continue
         if items is None or not np.array_equal(items.is_counted, computed.is_counted):
             items = CountedItems.select(computed.is_counted, first_item, keys)

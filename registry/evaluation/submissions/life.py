@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, UnknownNameError, counted, duration, suggest
+from registry.errors import InputError, UnknownNameError, counted, format_duration, suggest
 from registry.identity import canonical_json
 from registry.manifest import Manifest
 from registry.readers import READERS, Document
@@ -102,7 +102,7 @@ def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> st
     if deadline is None or moment.replace(tzinfo=UTC) <= deadline:
         return None
     seconds = (moment.replace(tzinfo=UTC) - deadline).total_seconds()
-    return f"comes {duration(seconds)} after the deadline of test set {test_set}, {deadline.isoformat(' ')}"
+    return f"comes {format_duration(seconds)} after the deadline of test set {test_set}, {deadline.isoformat(' ')}"
 
 
 def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, team: str, moment: datetime) -> None:

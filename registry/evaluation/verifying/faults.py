@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 
-from registry.errors import clipped
+from registry.errors import clip
 from registry.provenance import environment
 from registry.store import models
 
@@ -71,7 +71,7 @@ class Difference:
         if self.derived is None:
             return "surplus", f"the row of {place}"
         column = next(name for name in self.stored if self.stored[name] != self.derived[name])
-        stored, derived = (clipped(str(values[column])) for values in (self.stored, self.derived))
+        stored, derived = (clip(str(values[column])) for values in (self.stored, self.derived))
         return "altered", f"{column}{place and f' of {place}'} is {stored}, and {derived} when derived again"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from registry.errors import clipped, counted
+from registry.errors import clip, counted
 from registry.evaluation.ingest.context import Ingest, read_stored_gold
 from registry.evaluation.ingest.fit import digest_submission
 from registry.evaluation.ingest.gold import digest_gold
@@ -166,9 +166,9 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
         yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has it")
     for row in connection.exec_driver_sql(_LABELS):
         yield Fault("surplus", "label", str(row.label_id),
-                    f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
+                    f"no answer of the gold or of a submission is {clip(repr(row.name))}")
     for row in connection.exec_driver_sql(_PARTS):
-        yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
+        yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clip(row.key)}")
     for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
     for table in sorted(find_nonempty(connection, _SCORE_TABLES)):

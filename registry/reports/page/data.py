@@ -23,7 +23,7 @@ from registry.boards.items import ItemView, SystemOutput
 from registry.boards.leaderboard import Decisions, Leaderboard, Standing
 from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
-from registry.identity import digest_lines, plain_value
+from registry.identity import digest_lines, replace_undefined
 from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import render_latex
 from registry.rendering.table import make_number_format
@@ -41,13 +41,13 @@ def embedded(data: Any) -> str:
     >>> print(embedded({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
     """
-    written = json.dumps(plain_value(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    written = json.dumps(replace_undefined(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return "".join(f"\\u{ord(c):04x}" if c in "<>&\u2028\u2029" else c for c in written)
 
 
 def rounded(value: float | None, digits: int) -> float | None:
     """A number with so many significant digits."""
-    value = plain_value(value)
+    value = replace_undefined(value)
     return None if value is None else float(f"{value:.{digits}g}")
 
 
@@ -57,13 +57,13 @@ def precise(value: float | None, decimals: int) -> float | None:
     >>> [precise(of, 4) for of in (0.0123456789, 123.456789)]
     [0.0123457, 123.45679]
     """
-    value = plain_value(value)
+    value = replace_undefined(value)
     return None if value is None else rounded(value, max(6, len(str(int(abs(value)))) + decimals + 1))
 
 
 def as_column(values: Iterable[Any]) -> Any:
     """The values of a column, or the one value that all of them are, unless it is a list as columns are."""
-    column = [plain_value(value) for value in values]
+    column = [replace_undefined(value) for value in values]
     same = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
     return column[0] if same else column
 
@@ -107,7 +107,7 @@ def systems_data(boards: Sequence[Leaderboard]) -> Json:
     for of in (of for board in boards for of in board.standings):
         if not of.attributes or of.submission in found:
             continue
-        known = {name: plain_value(value) for name, value in of.attributes.items() if _is_shown(name, value)}
+        known = {name: replace_undefined(value) for name, value in of.attributes.items() if _is_shown(name, value)}
         room -= len(embedded(known).encode())
         if room < 0 and known.pop("description", None) is not None:
             left_out += 1

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.judged import JUDGE, LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE, error_of, estimate
+from registry.judged import JUDGE, LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE, compute_error, estimate
 from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import JudgedItems, Matrix
@@ -72,7 +72,7 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     above = np.where(both, a[:, WEIGHTED_JUDGE] - a[:, WEIGHTED_HUMAN] - b[:, WEIGHTED_JUDGE] + b[:, WEIGHTED_HUMAN],
                      0.0)
     bias = above.sum() / w.sum()
-    error = error_of((above - bias * w) / w.sum(), units)
+    error = compute_error((above - bias * w) / w.sum(), units)
     return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)
 
 

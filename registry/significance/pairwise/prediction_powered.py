@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.arrays import Floats
-from registry.families import step_of
+from registry.families import find_step
 from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
 from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
@@ -135,7 +135,7 @@ def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> 
     """Bootstrap the differences of some pairs after others, each a system beside one that is never better or worse."""
     assert items.statistics is not None
     some = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
-    step = max(step_of(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
+    step = max(find_step(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
     for at in range(0, len(pairs), some):
         chosen = slice(at, at + some)
         part = pairs[chosen]

@@ -5,7 +5,7 @@ import pytest
 
 from registry.evaluation.matrices import Steps, compute_scores
 from registry.evaluation.scoring.measure import average_runs, order_by_content
-from registry.families import step_of
+from registry.families import find_step
 from registry.metrics import RMSE, Mean
 
 ONES = Steps((1, 1))
@@ -55,7 +55,7 @@ def test_scores_of_averages_are_those_of_the_numbers_as_written(metric):
     rng = np.random.default_rng(2)
     for values in (rng.integers(0, 40, (7, 2)) / 10, rng.integers(0, 40, (7, 3)) / 3):
         runs = np.stack([values, np.ones_like(values)], axis=-1)
-        steps = Steps.choose(metric, [runs], step_of(runs))
+        steps = Steps.choose(metric, [runs], find_step(runs))
         found = average_runs([runs], 1, steps)
         expected = metric.score(runs.mean(axis=1).sum(axis=0))
         assert compute_scores(metric, found)[0] == pytest.approx(expected, rel=1e-8)
