@@ -34,7 +34,7 @@ from registry.errors import RegistryError, UnknownNameError
 from registry.query import schema
 from registry.query.request import Query, parameter_value
 from registry.rendering.table import format_cells
-from registry.reports.boards import ladder_table
+from registry.reports.boards import make_ladder_table
 from registry.reports.page import card, feed, pair_file, site_index
 from registry.reports.page import page as task_page
 from registry.serve.answers import (
@@ -140,7 +140,7 @@ def _page(name: str, shown: Shown, at: str | None) -> Content:
 
 def _plain(ladder: Ladder) -> dict[str, object]:
     """A table as a notice has it."""
-    table = ladder_table(ladder)
+    table = make_ladder_table(ladder)
     columns, rows = format_cells(table)
     return {"title": table.title, "columns": [column.heading for column in columns], "rows": rows,
             "captions": table.captions}
