@@ -183,7 +183,7 @@ def advice_page():
     said_of = defaultdict(lambda: defaultdict(list))
     for (_, _, found), (first, *_) in groups.items():
         for test, said in found:
-            said_of[test][MARKS[said.how], "" if said.how == "valid" else said.why].append(first)
+            said_of[test][MARKS[said.status], "" if said.status == "valid" else said.reason].append(first)
     lines = [f"| `{test}` | {how} | {'all' if len(firsts) == len(groups) else _names(firsts)} | {why} |"
              for test, said in said_of.items() for mark in MARKS.values()
              for (how, why), firsts in said.items() if how == mark]

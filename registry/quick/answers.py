@@ -6,6 +6,7 @@ texts only if one of them is possible; else the role is open, and one message as
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -224,6 +225,7 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, others: Sequence
         found = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
                  if any(name in usual for name in columns) and not any(name in weak for name in columns)
                  and not any(len(group_options(name)) == 1 for name in columns)
+                 and (any(name in parts for name in columns) or not _are_crossed(table, columns))
                  and table.is_unique([*columns, *apart])]
         if len(found) == 1:
             return list(found[0])
@@ -245,6 +247,12 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, others: Sequence
     question = "no column has a usual name for items" if table.header else "no header names the columns"
     asking.add(question, answers or {"--item COLUMN": "repeated for several columns"})
     return []
+
+
+def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
+    """Return whether every value of one column occurs with every value of the others, as metrics and runs do."""
+    return len({*zip(*map(table.cells, columns), strict=True)}) == math.prod(
+        len({*table.cells(name)}) for name in columns)
 
 
 def _ask_about_repeated(table: Table, item: str, apart: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
@@ -472,6 +480,9 @@ def _choose_system_value(table: Table, right: Table, value: str, items: Sequence
             return required(table, names[1])
     if len(rest) == 1:
         return rest[0]
+    if not rest and not repeats_gold:
+        lists = f"; {next(iter(table.nested))!r} has lists: write a label or a text" if table.nested else ""
+        raise table.document.error(f"has items and no column of answers; columns: {table.shown()}{lists}")
     if not rest:
         raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
                                    "system's answers too")
@@ -677,6 +688,10 @@ def _plan_sets(right: Table, items: list[str], value: str,
                systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
     """Plan labels of which an item may have several: they are written as sets of answers."""
     columns = dict.fromkeys([value, *(own for *_, own in systems)])
+    mark = asked.sets
+    if mark is not None and not any(mark in cell for table, name in ((right, value), *(
+            (table, own) for _, table, _, own in systems)) for cell in table.cells(name)):
+        raise right.document.error(f"--sets {mark}: no label has this mark; columns: {right.shown()}")
     said = [option("--item", name) for name in items] or ["--in-order"]
     said += [option("--label", name) for name in columns if name in right.names][:2]
     said += [option("--sets", asked.sets)] if asked.sets is not None else []

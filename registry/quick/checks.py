@@ -38,6 +38,8 @@ _NAME = re.compile(r"[\d_()-]")
 
 def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: OpenRoles) -> None:
     """Ask whether a column of tasks, splits, metrics or settings divides the rows into several boards."""
+    if absent := [name for name in asked.pool if name not in table.names]:
+        raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.shown()}")
     for name in table.names if table.header else ():
         is_group = is_called(name, "group") or (len(items) > 1 and name in items and usual_form(name) in (
             "category", "domain", "lang", "language"))
@@ -115,6 +117,8 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
     code = _find_code([number for name in columns for number in _numbers(table, name)])
     numbers = {name: values for name in columns if (values := [
         number for number in _numbers(table, name) if number != code])}
+    if 2 * len(numbers) <= len(columns):
+        return dict.fromkeys(numbers, "numbers, and others have true and false")
     flags = [name for name in numbers if {*numbers[name]} <= {-1, 0, 1}]
     largest = {name: sorted(map(abs, values))[9 * len(values) // 10] for name, values in numbers.items()}
     small = min((value for value in largest.values() if value), default=0)

@@ -103,8 +103,6 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         if not own:
             raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
         plan = _plan(path, own, asked, trial)
-        if isinstance(plan, TaskFolder):
-            return _of_table(plan, files, asked, test)
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if asked.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, asked.by, asked).items()}
@@ -155,9 +153,12 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
                          str(gold))
 
 
-def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan | TaskFolder:
+def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan:
     """Plan the files of one test set."""
     given = [Given(one.name, Document.load(one.path)) for one in systems]
+    if asked.system and (gold is not None or len(given) > 1):
+        raise InputError("--system names columns of one table of all systems; name systems' files without it",
+                         path=given[0].document.path)
     if gold is None:
         if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(given[0].document, asked)
@@ -362,17 +363,10 @@ def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None
     return replace(folder, tables=tables)
 
 
-def _of_importer(kind: str, folder: TaskFolder, asked: Asked, read_as: str = "") -> Made:
+def _of_importer(kind: str, folder: TaskFolder, asked: Asked) -> Made:
     said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
-    return Made(folder, tuple(_preview_of(folder)), read_as or " ".join(said),
+    return Made(folder, tuple(_preview_of(folder)), " ".join(said),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
-
-
-def _of_table(folder: TaskFolder, files: Files, asked: Asked, test: str | None) -> Made:
-    *notes, read_as = folder.notes
-    made = _of_importer("long", _with_settings("long", replace(folder, notes=tuple(notes)), asked, test), asked,
-                        read_as.removeprefix("read as: "))
-    return replace(made, notes=(*files.notes, "a row for each item and system"))
 
 
 def _preview_of(folder: TaskFolder) -> list[str]:

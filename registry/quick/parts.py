@@ -90,7 +90,7 @@ def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked
     split: list[Given] = []
     for given, keys in zip(documents, items, strict=True):
         table = read_table(given.document, asked.options)
-        column = None if table is None else run_column(table, keys)
+        column = None if table is None else run_column(table, keys, asked)
         if table is None or column is None:
             split.append(given)
             continue
@@ -105,13 +105,14 @@ def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked
     return split
 
 
-def run_column(table: Table, items: Sequence[str]) -> str | None:
+def run_column(table: Table, items: Sequence[str], asked: Asked) -> str | None:
     """Return the column that numbers the runs of items, which occur once in each; None without one."""
     items = [name for name in items if name in table.names]
-    if not table.header or not items or any(table.is_unique([name]) for name in items):
+    keys = [*(items if asked.item else items[:1]), *([asked.by] if asked.by in table.names else [])]
+    if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
         return None
-    return next((name for name in columns_of(table.names, "run") if name not in items and table.is_unique(
-        [items[0], name])), None)
+    names = [name for name in table.names if name == asked.options.get("run")] or columns_of(table.names, "run")
+    return next((name for name in names if name not in items and table.is_unique([*keys, name])), None)
 
 
 def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:

@@ -297,4 +297,7 @@ def as_options(message: str) -> str:
         said = f"--missing {value.strip(chr(34))}" if name == "missing" else option("--option", f"{name}={value}")
         return f"add {said}" if match[0][:len(name)] != name else said
 
+    if match := re.search(r"is '([^']*)'; expected a finite number", message):
+        message = message.replace("what option 'unscored' names", (
+            f"{reader_option('unscored', [match[1]])} --missing drop if there is none"))
     return _SETTING.sub(replace_setting, message)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from registry.column_names import columns_of, directions, is_called, is_measure, is_size, usual_form
 from registry.errors import InputError, counted, listed
-from registry.importers import Long
-from registry.manifest.folder import TaskFolder
 from registry.metrics import Mean
 from registry.quick.answers import (
     choose_items,
@@ -27,7 +24,7 @@ from registry.quick.answers import (
 from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
 from registry.quick.files import GOLD_NAME, find_runs
 from registry.quick.parts import group_rows, split_runs, split_set, system_column, take_rows
-from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option, reader_option
+from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option
 from registry.quick.tables import (
     Table,
     are_numbers,
@@ -45,8 +42,8 @@ _LIKE_LABELS = 0.2  # the share of a system's cells that are labels of the gold,
 _SHOWN = 4  # columns in a message
 
 
-def plan_scores(systems: Sequence[Given], asked: Asked) -> Plan:
-    """Plan tables of scores, one for each system.
+def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | None = None) -> Plan:
+    """Plan tables of scores, one for each system, and perhaps a table of all items.
 
     Raises:
         QuestionError: No column is called as scores are, or the direction is open; the options include `--gold`.
@@ -83,7 +80,8 @@ def plan_scores(systems: Sequence[Given], asked: Asked) -> Plan:
     if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("has another number of rows than the other files, and no names of items; name their "
                                    "column: --item COLUMN")
-    whole = max(tables, key=lambda table: len({*table.keys(items)}))
+    whole = (read_table(items_of, asked.options) if items_of is not None else None) or max(
+        tables, key=lambda table: len({*table.keys(items)}))
     read = [System(given.name, given.document, reader_of(table, "scores", items, {"score": name},
                                                          options=asked.options))
             for given, table, name in zip(systems, tables, names, strict=True)]
@@ -162,7 +160,7 @@ def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, tab
     return "higher"
 
 
-def plan_table(document: Document, asked: Asked) -> Plan | TaskFolder | None:
+def plan_table(document: Document, asked: Asked) -> Plan | None:
     """Plan one table of all systems: a column for each, or a row for each item and system; None if it is no table.
 
     Raises:
@@ -222,67 +220,43 @@ def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
     return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
 
 
-def _plan_long_scores(table: Table, system: str, asked: Asked) -> TaskFolder:
-    """Import a table with a row for each item and system, and a score in each."""
+def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
+    """Plan a table with a row for each item and system, and a score in each."""
     asking = OpenRoles()
-    test_set, run = asked.options.get("test_set", asked.by), asked.options.get("run")
-    apart: list[str] = [name for name in (system, test_set, run) if name is not None]
-    if asked.item:
-        items = [required(table, name) for name in asked.item]
-    else:
-        runs = [name for name in columns_of(table.names, "run") if name not in apart and len({*table.cells(name)}) > 1]
-        for name in (None, *runs) if run is None else (run,):
-            again = OpenRoles()
-            items = choose_items(table, asked, again, system=[*apart, *([name] if name else [])])
-            if items and not again.questions:
-                run = name
-                break
-        else:
-            items = choose_items(table, asked, asking, system=apart)
-    used = [*items, *apart, run]
-    if run is None and items and not table.is_unique([*items, *apart]):
-        run = next((name for name in columns_of(table.names, "run") if name not in used and table.is_unique(
-            [*items, *apart, name])), None)
-    score = asked.score[0] if asked.score else asked.options.get("score")
-    if score is None:
-        numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))
-                   and not is_called(name, "item", "run") and not is_size(name)]
-        likely = [name for name in _likely_scores(table, used) if name in numbers]
-        if not numbers:
-            raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
-                                       "numbers; if it has answers, name the gold: --gold FILE, or --gold COLUMN")
-        score = likely[0] if len(likely) == 1 else None
-        if score is None:
-            asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
-                option("--score", name): "" for name in likely or numbers})
-    else:
-        score = required(table, score)
+    names = [name for name in table.names if name == asked.options.get("run") or is_called(name, "run")]
+    runs = [name for name in names if len({*table.cells(name)}) > 1]
+    items = [required(table, name) for name in asked.item]
+    if not items and not asked.in_order:
+        quiet = OpenRoles()
+        items = choose_items(table, asked, quiet, system=[system]) or choose_items(
+            table, asked, asking, system=[system, *runs])
     ask_about_groups(table, items, asked, asking)
-    if score is not None:
-        ask_about_codes(table.cells(score), asked, asking)
-    metrics = list(dict.fromkeys(table.cells(asked.by))) if asked.by in table.names else []
+    numbers = [name for name in table.names if name not in (*items, system, *runs) and _are_scores(table.cells(name))
+               and not is_called(name, "item", "run") and not is_size(name)]
+    likely = [name for name in _likely_scores(table, [*items, system, *runs]) if name in numbers]
+    score = asked.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
+    if not numbers:
+        raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
+                                   "numbers; if it has answers, name the gold: --gold FILE, or --gold COLUMN")
+    if not score:
+        asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
+            option("--score", name): "" for name in likely or numbers})
+    metrics = list(dict.fromkeys(table.cells(required(table, asked.by)))) if asked.by is not None else []
     if {"higher", "lower"} == {better for name in metrics for better in directions(name)}:
         raise table.document.error(f"column {asked.by!r} has measures of which higher values are better, and others of "
                                    f"which lower ones are ({listed(metrics, 3)}); write a file for each measure")
-    better = _choose_direction([*([score] if score else []), *metrics], asked, asking, table)
+    better = _choose_direction([*score, *metrics], asked, asking, table)
+    if score:
+        ask_about_codes(table.cells(required(table, score[0])), asked, asking)
     asking.raise_if_any(table.document.path, table.shown())
     refuse_summary(table, items, system)
-    form = {name: value for name, value in table.form.items() if name in ("separator", "syntax")}
-    if form.get("syntax") == "parquet":
-        form = {}
-    options: dict[str, Any] = {**form, "item": items, "system": system, "score": score, "better": better}
-    options |= {"run": run} if run else {}
-    options |= {"test_set": test_set} if test_set else {}
-    options |= {"missing": asked.missing} if asked.missing in ("drop",) else {}
-    options |= {name: value for name, value in asked.options.items() if name in Long.__dataclass_fields__}
-    folder = Long.build(options).read(Path(table.document.path))
-    said = [option("--item", name) for name in items] + [option("--score", str(score)), f"--option better={better}"]
-    said += [reader_option(name, value) for name, value in (("system", system), ("run", run)) if value]
-    said += [reader_option("unscored", asked.options["unscored"])] if "unscored" in asked.options else []
-    said += [f"--missing {asked.missing}"] * (asked.missing != "reject")
-    said += split_options(asked)
-    average = [f"column {run!r} numbers runs; a system's score is the average of its runs"] if run else []
-    return replace(folder, notes=(*folder.notes, *average, f"read as: {' '.join(said)}"))
+    keys = table.keys([*items, *([asked.by] if asked.by else [])])
+    first = take_rows(table, [*{key: n for n, key in reversed([*enumerate(keys)])}.values()][::-1], "items")
+    systems = [Given(name, take_rows(table, rows, f"{system} {name}"))
+               for name, rows in group_rows(table, system).items()]
+    plan = plan_scores(systems, replace(asked, item=tuple(items), score=score, options={
+        **asked.options, "better": better, "unscored": asked.options.get("unscored", [""])}), first)
+    return replace(plan, notes=(f"a row for each item and system, which column {system!r} names",))
 
 
 def split_options(asked: Asked) -> list[str]:
@@ -314,7 +288,11 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
-    scored = numbers or truths
+    scored = [name for name in others if name in numbers or name in truths] if asked.score == () else numbers
+    if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
+            not asked.system):
+        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name those of "
+                                   f"one: --system '*{min(kinds)}'")
     like = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
     if not asked.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
