@@ -22,6 +22,7 @@ from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quote
 
+_NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
 _NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 BATCH = 2048  # rows; DuckDB's own vectors hold so many
@@ -141,10 +142,10 @@ def _without_end(sql: str) -> str:
     """One statement without the semicolons that end it and what comments follow them."""
     text = sql.encode()
     end = len(text)
-    for at, _ in reversed(duckdb.tokenize(sql)):
-        if text[at:at + 1] != b";":
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if text[start:start + 1] != b";" and kind != duckdb.token_type.comment:  # DuckDB 1.5 lists no comments
             break
-        end = at
+        end = start
     return text[:end].decode()
 
 
@@ -181,7 +182,7 @@ def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
 
 def _refusal(message: str, query: Query, first_line: int) -> QueryError:
     """The error for DuckDB's `message`, whose last lines may show the place with a caret."""
-    if "prepared statement parameters: " in message:
+    if _NO_VALUES.search(message):
         names = message.rpartition(": ")[2]
         return QueryError(f"no value is given for the parameter {names}; --param NAME=VALUE, or in Python "
                           "name=value, gives one", path=query.source)
