@@ -19,14 +19,14 @@ from sqlalchemy import Connection
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
 from registry.boards.planned import describe_plan
-from registry.evaluation.comparing.compare import Compared, compare, prepared
-from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.comparing.vetting import Vetted
-from registry.evaluation.ingest.apply import Applied, apply
+from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
+from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.comparing.vetting import VettedTask
+from registry.evaluation.ingest.apply import IngestSummary, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.similar_names import warnings_about
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.score import Scored, score
+from registry.evaluation.scoring.score import ScoringSummary, score
 from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution, Progress
@@ -76,8 +76,8 @@ class BroughtUp(NamedTuple):
     """What was computed of a task, its leaderboards, and sentences about what of the registry is not public."""
 
     task: str
-    scored: Scored
-    compared: Compared
+    scored: ScoringSummary
+    compared: ComparisonSummary
     boards: Boards
     not_public: list[str]
     changed: bool
@@ -130,7 +130,7 @@ def _place(keep: Kept | None) -> Iterator[Kept]:
 
 
 def applying(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             progress: Progress | None) -> tuple[Ingest, Applied]:
+             progress: Progress | None) -> tuple[Ingest, IngestSummary]:
     """Bring in what a manifest declares, of which `content` are the bytes."""
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
@@ -148,11 +148,11 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         ingest = bring(session)
         scored = score(ingest, how)
         row = ingest.row
-        request = declared_request(row, execution=how)
-        vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
+        request = build_request(row, execution=how)
+        vetted, planned = prepare(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, describe_plan(planned, in_full=how.progress is not None))
 
-        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards]:
+        def compared(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
             session.limit_memory(how.memory)
             done = compare(session.connection, journal, row, request, vetted)
             return done, load_leaderboards(session.connection, row, pairs=job.pairs)
@@ -178,11 +178,12 @@ def _tell(tell: Tell, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def applied_sentences(applied: Applied, shown: Shown = _EVERYTHING) -> Iterator[str]:
+def applied_sentences(applied: IngestSummary, shown: Shown = _EVERYTHING) -> Iterator[str]:
     """Say what was brought in; warnings and notes name submissions and their files."""
     if shown.names:
         remarks = [remark for remark in applied.remarks if shown.scores or remark.category not in OF_SCORES]
-        for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks), *warnings_about(applied.similar)):
+        for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
+                        *warnings_about(applied.similar)):
             yield f"warning: {warning}"
         for note in applied.notes:
             yield f"note: {note}"
@@ -196,14 +197,14 @@ def applied_sentences(applied: Applied, shown: Shown = _EVERYTHING) -> Iterator[
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
 
 
-def result_sentences(scored: Scored | None = None, compared: Compared | None = None,
+def result_sentences(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      shown: Shown = _EVERYTHING) -> Iterator[str]:
     """Say what was computed; warnings and notes may name submissions and depend on scores."""
-    if scored is not None and scored.computed:
-        yield f"scores: {scored.computed} computed, {scored.unchanged} there already"
+    if scored is not None and scored.n_computed:
+        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
     if compared is not None and all(shown):
         yield from (f"warning: {warning}" for warning in compared.warnings)
         yield from (f"note: {note}" for note in compared.notes)
-    if compared is not None and compared.made:
-        yield (f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
+    if compared is not None and compared.n_comparisons:
+        yield (f"comparisons: {compared.n_comparisons} made; pairs: {compared.n_tested} tested, {compared.n_reused} "
                "known")

@@ -33,9 +33,9 @@ from typing import Self, overload
 from sqlalchemy import Connection, select, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
+from registry.evaluation.comparing.contingency import PairContingencies, count_pair_contingencies
 from registry.evaluation.past import PastDatabase
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.metric_names import metric_title
 from registry.publication.publish import publish_temporarily
 from registry.rendering.table import format_text as written
@@ -291,7 +291,7 @@ def tasks(connection: Connection) -> Tasks:
 
 
 def _task(connection: Connection, row: TaskRow) -> Task:
-    titles = {of.id: of.title for of in stored_manifest(row.manifest).metric}
+    titles = {of.id: of.title for of in decode_manifest(row.manifest).metric}
     return Task(
         row.slug, row.title, row.version,
         tuple(TestSet(*of) for of in connection.execute(_SETS, {"task": row.task_id})),
@@ -395,7 +395,7 @@ class Registry:
             name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
             if name not in known:
                 raise UnknownNameError(f"test set of {task}", str(name), known)
-            return pair_contingencies(connection, known[name])
+            return count_pair_contingencies(connection, known[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:

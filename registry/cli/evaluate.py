@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from registry.at_once import BroughtUp, Job
     from registry.boards.leaderboard import Leaderboard
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import Declared
+    from registry.evaluation.ingest.declared import DeclaredSubmission
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.stale import StaleScore
     from registry.significance import Execution
@@ -180,17 +180,17 @@ def submit(
     from registry.boards.submissions import describe_places
     from registry.evaluation.ingest.apply import submit as store_submission
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import declare, natural
+    from registry.evaluation.ingest.declared import build_submission, natural_key
     from registry.evaluation.resolve import resolve_stored
-    from registry.manifest import submit_entry
+    from registry.manifest import make_submit
     from registry.readers import Document
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import writing
 
-    paths = sorted(map(str, file), key=natural)
+    paths = sorted(map(str, file), key=natural_key)
     documents = [Document.load(path) for path in paths]
-    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
+    entry = make_submit(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **parse_attributes(attribute, "participant"),
                          options=parse_named_values(option, "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
@@ -198,12 +198,12 @@ def submit(
                       actor=choose_actor(actor))
     execution = make_execution(workers, None, memory, quiet=quiet)
     database = find_database(db, wait)
-    submissions: list[Declared] = []
+    submissions: list[DeclaredSubmission] = []
 
     def ingest_submission(session: Session) -> Ingest:
         (row,) = catalog.tasks(session.connection, task)
         resolved = resolve_stored(row.manifest, task)
-        submissions.append(declare(resolved, entry, documents, {}, ""))
+        submissions.append(build_submission(resolved, entry, documents, {}, ""))
         ingest = Ingest(session.connection, journal, resolved, progress=execution.progress if run else None)
         report_all(applied_sentences(store_submission(ingest, submissions[0])))
         return ingest
@@ -231,7 +231,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.differences import stale_table
+    from registry.reports.differences import make_stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import compute
@@ -246,14 +246,14 @@ def score(
             ingest = Ingest(session.connection, journal, resolved, progress=execution.progress)
             scored = score_task(ingest, execution, stale=stale)
             stale_scores += scored.stale
-            report(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} already stored")
+            report(f"{row.slug}: {counted(scored.n_computed, 'score')} computed, {scored.n_unchanged} already stored")
         return stale_scores
 
     stale_scores = compute(find_database(db, wait), journal, score_tasks, dry_run=dry_run)
     if dry_run and journal.changed:
         report("dry run: nothing was written")
     if stale:
-        print_tables([stale_table(stale_scores)], format_)
+        print_tables([make_stale_table(stale_scores)], format_)
 
 
 def compare(
@@ -302,8 +302,8 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     from registry.boards.load import load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task
-    from registry.evaluation.comparing.compare import prepared
-    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.compare import prepare
+    from registry.evaluation.comparing.settings import build_request
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
 
@@ -312,8 +312,8 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
     report_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):
-        request = declared_request(row, settings, None if metric is None else (metric,), execution)
-        vetted, planned = prepared(session.connection, row, request)
+        request = build_request(row, settings, None if metric is None else (metric,), execution)
+        vetted, planned = prepare(session.connection, row, request)
         report_all(describe_plan(planned, in_full=execution.progress is not None))
         compared = compare_task(session.connection, job.journal, row, request, vetted)
         report_all(result_sentences(compared=compared))

@@ -22,7 +22,7 @@ from registry.parallel.processes import worker_processes
 from registry.parallel.scratch_files import SharedArray, make_array, shared_array
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Matrix, are_whole
-from registry.significance.resampling.draws import BLOCK, sum_swaps
+from registry.significance.resampling.draws import BLOCK, sum_permutations
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
@@ -364,7 +364,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     """
     over = pairs.matrix.parts[0]
     moved = make_array((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
-    sums = sum_swaps(over[:, :, None], settings, np.asarray)
+    sums = sum_permutations(over[:, :, None], settings, np.asarray)
     for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
         moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
