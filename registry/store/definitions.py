@@ -260,8 +260,12 @@ def _without_places(node: Any) -> Any:
 
 
 def _in_order(statement: str) -> str:
-    """Sort the names after EXCLUDE: DuckDB reverses them whenever a view is stored and read again."""
-    return _EXCLUDED.sub(lambda found: f"EXCLUDE ({', '.join(sorted(found[1].split(', ')))})", statement)
+    """Undo what DuckDB changes when it stores a view and reads it again.
+
+    It reverses the names after EXCLUDE. DuckDB 1.5 writes `main.list_value`, and DuckDB 2 `list_value`.
+    """
+    statement = statement.replace("main.list_value(", "list_value(")
+    return _EXCLUDED.sub(lambda match: f"EXCLUDE ({', '.join(sorted(match[1].split(', ')))})", statement)
 
 
 def _quoted(name: str) -> str:
