@@ -49,6 +49,7 @@ _COMMENTS = {  # by kind of thing: DuckDB's function, the column of the name, an
     "view": ("views", "view_name", "NULL"),
     "macro": ("functions", "function_name", "NULL"),
 }
+_OWN_FUNCTION = re.compile(r'main\.(?=(?:list_value|struct_pack|"row")\()')
 _EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
 _TABLES = f"SELECT {_PLACE}, table_name FROM system.main.duckdb_tables()"  # noqa: S608
 
@@ -262,9 +263,12 @@ def _without_places(node: Any) -> Any:
 def _in_order(statement: str) -> str:
     """Undo what DuckDB changes when it stores a view and reads it again.
 
-    It reverses the names after EXCLUDE. DuckDB 1.5 writes `main.list_value`, and DuckDB 2 `list_value`.
+    It reverses the names after EXCLUDE. DuckDB 1.5 writes `main.list_value` and `CAST('t' AS BOOLEAN)`, DuckDB 2
+    writes `list_value` and `true`.
     """
-    statement = statement.replace("main.list_value(", "list_value(")
+    statement = _OWN_FUNCTION.sub("", statement)
+    for written, plain in (("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false")):
+        statement = statement.replace(written, plain)
     return _EXCLUDED.sub(lambda match: f"EXCLUDE ({', '.join(sorted(match[1].split(', ')))})", statement)
 
 
