@@ -121,7 +121,7 @@ class PastDatabase(Database):
         super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
-    def _turn_back(self, connection: Connection) -> None:
+    def _set_back(self, connection: Connection) -> None:
         """Let a connection that only reads see the registry as it stood; what is not known of it is told once."""
         moment = find_moment(connection, self._at)
         shadow(connection, moment.entry)
@@ -163,7 +163,7 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
 def _task_of(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
     """What a manifest declared that the log names; of one that named a team that was purged its normal form is left."""
     stored = details.get("manifest")  # which no public file has
-    if stored is not None and sources.is_kept(connection, stored):
+    if stored is not None and sources.is_stored(connection, stored):
         content = sources.fetch(connection, stored)
         return resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
     return resolve_stored(sources.fetch(connection, details["normalized"]).decode(), slug)

@@ -36,7 +36,7 @@ from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
 from registry.store.log import now, read_entries
 from registry.store.rows import driver_of, insert_many, quote
-from registry.store.sources import fetch, is_kept
+from registry.store.sources import fetch, is_stored
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse
@@ -289,9 +289,9 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
         if entry.subject not in is_anonymous or normalized in given or not normalized:
             continue
-        if is_kept(connection, normalized):
+        if is_stored(connection, normalized):
             content = fetch(connection, normalized)
-        elif stored and is_kept(connection, stored):
+        elif stored and is_stored(connection, stored):
             try:
                 manifest = read_manifest(fetch(connection, stored), Path(entry.subject))
                 content = resolve(manifest, Path(entry.subject)).stored.encode()

@@ -263,7 +263,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | N
         metrics.append((alias, metric_id, alias == manifest.primary.id))
     applied.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
     if applied.task_changed:
-        sources.keep(connection, digest(content), task.root.manifest_name, content)
+        sources.store(connection, digest(content), task.root.manifest_name, content)
         ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
                      normalized=task.stored_digest, seed=values.get("seed"), **told(hiding), **describe_salt(salt))
     return row

@@ -192,7 +192,7 @@ class Ingest:
     def keep(self, document: Document) -> None:
         """Keep the bytes of a file in the database, if they are not there."""
         if document.digest not in self._kept:
-            sources.keep(self.connection, document.digest, document.name, document.content)
+            sources.store(self.connection, document.digest, document.name, document.content)
             self._kept.add(document.digest)
 
     def event(self, action: str, subject: str, **details: object) -> None:

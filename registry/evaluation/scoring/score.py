@@ -262,7 +262,7 @@ class Rescored:
             self._former |= found
             self._metrics[metric.metric_id] = metric
             self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
-            statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
+            statistics.delete_statistics(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def settle(self, ingest: Ingest) -> None:
         """Log what is another score by now, once all are written."""

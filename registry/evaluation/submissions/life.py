@@ -182,7 +182,7 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
             continue
         files = catalog.submitted(connection, [of.submission_id])[of.submission_id].files
         for run, kept in enumerate(files, 1):
-            if sources.is_kept(connection, kept.source_digest):
+            if sources.is_stored(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
                 rows += [{"version": of.version, "run": run, "line": line} for line in read_metadata(document)]
     return rows

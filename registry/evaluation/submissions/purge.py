@@ -260,7 +260,7 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
         if names.are_in(content.decode("utf-8", "replace")):
             gone.append(digest)
             if (left := _of_task(content)) and not names.are_in(left):
-                sources.keep(connection, digest_of(left.encode()), name, left.encode())
+                sources.store(connection, digest_of(left.encode()), name, left.encode())
     connection.execute(table.delete().where(table.c.digest.in_(gone)))
     return len(gone)
 

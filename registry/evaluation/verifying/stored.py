@@ -23,7 +23,7 @@ from registry.identity import canonical_json, digest, digest_json
 from registry.metrics import METRICS
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
-from registry.store.definitions import alterations, restore_views
+from registry.store.definitions import find_alterations, restore_views
 from registry.store.embargoes import is_system_of
 from registry.store.log import read_entries
 from registry.store.rows import driver_of, find_nonempty
@@ -38,7 +38,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
 
     Views and macros stay as they are if `can_go_on` is false: they may not go with the tables.
     """
-    faults = [Fault(of.fault, of.kind, of.name, of.sentence) for of in alterations(driver_of(connection))]
+    faults = [Fault(of.fault, of.kind, of.name, of.sentence) for of in find_alterations(driver_of(connection))]
     if faults and can_go_on(faults):
         restore_views(connection)
     return faults
