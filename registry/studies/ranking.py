@@ -304,7 +304,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
             every item.
     """
     name = f"{task.slug}/{test_set.name}"
-    members = catalog.ranked(connection, test_set.test_set_id)
+    members = catalog.load_ranked(connection, test_set.test_set_id)
     if not members:
         raise InputError(f"{name} has no submission that takes part; `registry submit` brings one in")
     answers = load_named_answers(connection, test_set.gold_revision_id)

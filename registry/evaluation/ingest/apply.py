@@ -273,7 +273,7 @@ def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: App
     """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
     others = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
+    part = catalog.current_names(ingest.connection, ingest.slug) if others else ()
     others = [row for row in others if f"{ingest.slug}/{row.full_name}" in part]
     for row in others:
         if row.test_set not in applied.gold:

@@ -87,7 +87,7 @@ class ParseCache(LastDocument):
 
     def look_up(self, submission_ids: Sequence[int]) -> None:
         """Find what was submitted, of many submissions at once, before it is asked for."""
-        self._submitted.update(catalog.submitted(self._connection, submission_ids))
+        self._submitted.update(catalog.load_submitted(self._connection, submission_ids))
 
     def reader(self, submission_id: int) -> Reader:
         """The reader of a submission."""

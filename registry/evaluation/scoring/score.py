@@ -62,7 +62,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
     old = list(stale_scores(connection, ingest.task_id)) if stale else []
     again = {(one.scoring_id, one.metric_id) for one in old}
     for test_set in ingest.test_sets.values():
-        members = catalog.ranked(connection, test_set.test_set_id)
+        members = catalog.load_ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, metrics.values(), ingest.refuse)
         missing = list(_missing(connection, members, metrics, again))
         scored.unchanged += len(members) * len(metrics) - sum(len(lacking) for _, lacking in missing)
@@ -119,7 +119,7 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iter
                 refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
-        submitted = catalog.submitted(connection, [member.submission_id for member in members])
+        submitted = catalog.load_submitted(connection, [member.submission_id for member in members])
         for member in members:
             if (n := len(submitted[member.submission_id].files)) > 1:
                 refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is no average over runs; name them "

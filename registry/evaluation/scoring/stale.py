@@ -48,7 +48,7 @@ def stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
     """The scores of a task that are missing, or of other code than today's."""
     runs = recorded(connection)
     for test_set in catalog.test_sets(connection, task_id):
-        members = catalog.ranked(connection, test_set.test_set_id)
+        members = catalog.load_ranked(connection, test_set.test_set_id)
         for metric in catalog.task_metrics(connection, task_id):
             asked = {"metric": metric.metric_id, "test_set": test_set.test_set_id}
             there = {row.scoring_id: row for row in connection.execute(_SCORES, asked)}

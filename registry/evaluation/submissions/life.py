@@ -68,7 +68,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         declared: Values of declared `SUBMISSION_FIELDS` by name; `attributes` are added to those of the submission.
     """
     task = submissions[0].task
-    before = catalog.taking_part(connection, task.slug)
+    before = catalog.current_names(connection, task.slug)
     amended, columns = Amended([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
         if track not in (known := catalog.tracks(connection, task.task_id)):
@@ -85,7 +85,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
             catalog.set_values(connection, models.submission, one.row.submission_id, **changed)
             journal.event(connection, "submission-changed", one.name, **changed, reason=reason)
             amended.changed.append(one.name)
-    after = catalog.taking_part(connection, task.slug)
+    after = catalog.current_names(connection, task.slug)
     amended.notes.extend(f"{name} takes part now" for name in sorted(after - before))
     amended.notes.extend(f"{name} takes part no more" for name in sorted(before - after))
     return amended
@@ -180,7 +180,7 @@ def run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
         if rest not in (of.full_name, of.full_name.removesuffix(f"@{of.version}")) or not isinstance(
                 parse("reader", READERS, of.reader), Trec):
             continue
-        files = catalog.submitted(connection, [of.submission_id])[of.submission_id].files
+        files = catalog.load_submitted(connection, [of.submission_id])[of.submission_id].files
         for run, kept in enumerate(files, 1):
             if sources.is_stored(connection, kept.source_digest):
                 document = Document(kept.name, sources.fetch(connection, kept.source_digest))
