@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.ingest.context import ParseCache
 from registry.items import Answer, Item, Links, Tagged
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.readers import READERS, Reader
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, ScoringRow, TaskRow, TestSetRow
@@ -209,7 +209,7 @@ def _answered(item: Item, of_gold: Mapping[int, tuple[str, str]], given: Iterabl
 
 def given_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Given:
     """What every run says of all items of the gold."""
-    found = {scoring_id: parsed.answers(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
+    found = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
              for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
     return [found[run.scoring_id][run.replicate] for run in runs]
 
@@ -405,7 +405,7 @@ def _tokens(item: Item) -> Sequence[str]:
 
 def _facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
     """The facets of a test set that each item is on."""
-    (declared,) = (of for of in stored_manifest(task.manifest).test_set if of.name == test_set.name)
+    (declared,) = (of for of in decode_manifest(task.manifest).test_set if of.name == test_set.name)
     found: dict[int, list[str]] = {}
     for name in declared.facets:
         for item_id, value in catalog.item_attribute(connection, test_set.gold_revision_id, name).items():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats, Ints
 from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, sentence
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 from registry.rendering.table import NUMBERS
@@ -458,7 +458,7 @@ def make_board_title(board: Mapping[str, Any], declared_title: str | None = None
 
 def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
     """Return `declared_title` and `decimals` of a metric, from the stored manifest or else the defaults."""
-    declared = next((section for section in stored_manifest(manifest).metric if section.id == metric), None)
+    declared = next((section for section in decode_manifest(manifest).metric if section.id == metric), None)
     title, decimals = (None, None) if declared is None else (declared.title, declared.decimals)
     return {"declared_title": title, "decimals": metric_decimals(metric_name) if decimals is None else decimals}
 

@@ -16,7 +16,7 @@ from registry.boards.leaderboard import get_metric_display, make_display_names
 from registry.boards.snapshot import TaskBoards
 from registry.errors import HiddenError, InputError, counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.metric_names import metric_title
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -148,7 +148,7 @@ def changes(connection: Connection, tasks: Sequence[str] | None = None) -> Chang
 
 
 def _change(row: TaskRow, at: datetime, key: str, what: What) -> Change:
-    organisers = tuple(stored_manifest(row.manifest).task.organisers)
+    organisers = tuple(decode_manifest(row.manifest).task.organisers)
     return Change(f"{key}|{row.slug}", at, row.slug, row.title, organisers, what)
 
 

@@ -15,7 +15,7 @@ from registry.boards.load import ALL_PAIRS, StoredTask, load_leaderboards, load_
 from registry.boards.stale import Outdated, find_outdated
 from registry.errors import MismatchError
 from registry.identity import salt_digest
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.manifest.spec import Task
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -196,7 +196,7 @@ def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> d
 
 
 def _make_about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -> TaskAbout:
-    declared = stored_manifest(row.manifest).task
+    declared = decode_manifest(row.manifest).task
     if not origins:
         return TaskAbout(declared, anonymous=anonymous)
     origins = sorted(origins, key=lambda origin: origin.comparison_id)

@@ -132,26 +132,26 @@ def _format_board(request: Request) -> str:
 
 
 def _format_citation(request: Request) -> str:
-    from registry.manifest import stored_manifest
+    from registry.manifest import decode_manifest
     from registry.reports.papers import bibtex, citation_file
     from registry.store import catalog
     from registry.store.catalog import TaskRow
 
     with request.database.reading() as connection:  # `find`: a citation is public even if the scores are hidden
         row = catalog.find(connection, TaskRow, slug=request.task) or catalog.tasks(connection, request.task)[0]
-    task = stored_manifest(row.manifest).task
+    task = decode_manifest(row.manifest).task
     return (bibtex if request.form == "bibtex" else citation_file)(task, task.date)
 
 
 def _format_croissant(request: Request) -> str:
     from registry.boards.load import PAGE_PAIRS, load_leaderboards
-    from registry.manifest import stored_manifest
+    from registry.manifest import decode_manifest
     from registry.reports.exports import croissant_tasks
     from registry.store import catalog
 
     with request.database.reading() as connection:
         (row,) = catalog.tasks(connection, request.task)
-        return croissant_tasks(stored_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
+        return croissant_tasks(decode_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
 def _write_records(request: Request) -> None:

@@ -19,8 +19,8 @@ from registry.errors import InputError, MismatchError, counted
 from registry.query.request import parameter_value
 
 if TYPE_CHECKING:
-    from registry.evaluation.comparing.compare import Compared
-    from registry.evaluation.scoring.score import Scored
+    from registry.evaluation.comparing.compare import ComparisonSummary
+    from registry.evaluation.scoring.score import ScoringSummary
     from registry.significance import Execution
     from registry.store.database import Database
 
@@ -243,7 +243,7 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
         pairs: Texts `NAME=VALUE`.
         declared_by: Roles of the caller, as in `SubmissionField.declared_by`.
     """
-    from registry.manifest import system_facts
+    from registry.manifest import check_system_facts
     from registry.manifest.fields import check_attribute, check_line
     from registry.manifest.spec import FACTS
     from registry.submission_fields import declarable_texts
@@ -252,7 +252,7 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
     texts = {name: values.pop(name) for name in declarable_texts("participant", "organiser") if name in values}
     if refused := texts.keys() - set(declarable_texts(*declared_by)):
         raise InputError(f"--attribute {min(refused)}: only organisers declare it, by the manifest or `registry amend`")
-    facts = system_facts(**{name: values.pop(name) for name in FACTS if name in values})
+    facts = check_system_facts(**{name: values.pop(name) for name in FACTS if name in values})
     others = {name: check_option(check_attribute, value, "--attribute") for name, value in values.items()}
     return {"attributes": others | facts} | {
         name: check_option(check_line, str(value), f"--attribute {name}") for name, value in texts.items()}
@@ -283,12 +283,12 @@ def make_execution(workers: int | None, cluster: str | None, memory: str | None,
     return execution
 
 
-def report_unused_options(context: typer.Context, execution: Execution, compared: Compared,
-                          scored: Scored | None = None) -> None:
+def report_unused_options(context: typer.Context, execution: Execution, compared: ComparisonSummary,
+                          scored: ScoringSummary | None = None) -> None:
     """Print the options of the command line that had no effect because no comparison needed random numbers."""
-    if not compared.made or compared.drawn:
+    if not compared.n_comparisons or compared.is_random:
         return
-    used_workers = compared.shared or (scored is not None and scored.computed)
+    used_workers = compared.is_parallel or (scored is not None and scored.n_computed)
     unused = ["resamples", "seed", "resolve",
               *([] if execution.cluster and execution.cluster.is_connected else ["cluster"]),
               *([] if used_workers else ["workers"])]

@@ -15,7 +15,7 @@ from registry.direct.forms import Numbers, Sets, Texts
 from registry.direct.kinds import forms_of, plain, require_references_by_item, require_sets
 from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.base import split_model
-from registry.manifest import Significance, significance_with
+from registry.manifest import Significance, update_significance
 from registry.manifest.folder import TaskFolder
 from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, Metric
@@ -192,7 +192,7 @@ def _settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: 
         if chosen["candidate"] not in task_names:
             raise UnknownNameError("candidate", str(chosen["candidate"]), task_names)
         chosen["candidate"] = task_names[chosen["candidate"]]
-    significance_with(Significance(), chosen)
+    update_significance(Significance(), chosen)
     return chosen
 
 

@@ -25,7 +25,7 @@ from registry.importers.base import (
     make_title,
     split_model,
 )
-from registry.manifest.fields import BRACES, braces
+from registry.manifest.fields import BRACES, list_captures
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
@@ -72,7 +72,7 @@ class Wide(Importer):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_metric_name(self.name, self.metric)
-        if self.runs is not None and sorted(braces(self.runs)) != ["run", "system"]:
+        if self.runs is not None and sorted(list_captures(self.runs)) != ["run", "system"]:
             raise InputError(f"option 'runs' is {self.runs!r}; it must have {{system}} and {{run}}, each once, as in "
                              '"{system}.{run}"')
 

@@ -4,18 +4,35 @@ from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECI
 from registry.manifest.files import Root
 from registry.manifest.folder import format_toml
 from registry.manifest.load import (
+    check_system_facts,
+    decode_manifest,
+    encode_manifest,
     load_manifest,
+    make_submit,
     read_manifest,
-    significance_with,
-    stored_form,
-    stored_manifest,
-    submit_entry,
-    system_facts,
+    update_significance,
 )
-from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
+from registry.manifest.spec import FileSettings, Manifest, MetricSpec, Significance, Submit, TestSet
 
 __all__ = [
-    "DRAWS", "MOST_DRAWS", "NAMES_PARTICIPANT", "PRECISION", "Manifest", "MetricSpec", "Reading", "Root",
-    "Significance", "Submit", "TestSet", "format_toml", "is_active", "load_manifest", "read_manifest",
-    "significance_with", "stored_form", "stored_manifest", "submit_entry", "system_facts",
+    "DRAWS",
+    "MOST_DRAWS",
+    "NAMES_PARTICIPANT",
+    "PRECISION",
+    "FileSettings",
+    "Manifest",
+    "MetricSpec",
+    "Root",
+    "Significance",
+    "Submit",
+    "TestSet",
+    "check_system_facts",
+    "decode_manifest",
+    "encode_manifest",
+    "format_toml",
+    "is_active",
+    "load_manifest",
+    "make_submit",
+    "read_manifest",
+    "update_significance",
 ]

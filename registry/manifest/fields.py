@@ -1,4 +1,4 @@
-"""The values that keys of the manifest take: names, numbers, and the rules that they follow."""
+"""Types of the manifest's values: names, numbers, and their rules."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ Missing = Annotated[MissingPolicy, Field(strict=False)]  # TOML has texts
 Kind = Literal["primary", "contrastive", "baseline"]
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# the names in braces that a pattern of files captures: `{team}/{system}.{run}.tsv`
+# captures in a pattern of files, such as `{team}/{system}.{run}.tsv`
 BRACES = re.compile(r"\{([^{}]*)\}")
-COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
-# captures that tell the replicates of one submission apart; a run is its system's own, all else is shared by systems
+COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that may contain captures
+# captures that distinguish replicates of one submission; all but `run` have the same meaning for all systems
 FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 class ContradictionsError(ValueError):
-    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
+    """Keys of a table that contradict each other; `contradictions` has keys with messages."""
 
-    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(message for _, message in self.found))
+    def __init__(self, contradictions: Iterable[tuple[str, str]]) -> None:
+        self.contradictions = tuple(contradictions)
+        super().__init__("; ".join(message for _, message in self.contradictions))
 
 
 def check_slug(text: str) -> str:
-    """Accept letters, digits, `.`, `_` and `-`, so that the name can stand in a path, a signature and SQL."""
+    """Accept letters, digits, `.`, `_` and `-`: names that are valid in paths, signatures and SQL."""
     if not _SLUG.fullmatch(text):
         raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
     return text
 
 
 def check_name(text: str) -> str:
-    """Accept any one-line text that can be told apart by eye and stands in `team/system@version`."""
+    """Accept one line of text that is visually distinct and valid in `team/system@version`."""
     if not text or text != text.strip() or len(text) > 200:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
     if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
@@ -51,10 +51,10 @@ def check_name(text: str) -> str:
     return text
 
 
-def no_equals(text: str) -> str:
-    """Accept what can stand before the = of a facet."""
+def check_facet(text: str) -> str:
+    """Accept the name of a facet, which has no `=`."""
     if "=" in text:
-        raise ValueError(f"{text!r} contains '=', which parts a facet's name from its value")
+        raise ValueError(f"{text!r} contains '=', which separates a facet's name from its value")
     return text
 
 
@@ -65,27 +65,27 @@ def check_attribute(value: Any) -> Any:
     return value
 
 
-def braces(text: str) -> list[str]:
-    """The names in the braces of a text, in their order.
+def list_captures(text: str) -> list[str]:
+    """Return the names in braces of a text, in their order.
 
-    >>> braces("{team}/{system}.{run}.tsv")
+    >>> list_captures("{team}/{system}.{run}.tsv")
     ['team', 'system', 'run']
     """
     return BRACES.findall(text)
 
 
-def number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
-    """Accept the numbers that fit, none of which is nan or infinite; `says` which they are."""
+def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterValidator:
+    """Return a validator of numbers; errors describe valid ones as `expected`."""
     def check(value: float) -> float:
-        if not fits(value):
-            raise ValueError(f"is {value!r}; expected {says}")
+        if not is_valid(value):
+            raise ValueError(f"is {value!r}; expected {expected}")
         return value
 
     return AfterValidator(check)
 
 
 def check_resamples(value: Any) -> Any:
-    """Accept a number of draws, or "auto"."""
+    """Accept a number of resamples, or "auto"."""
     if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         raise ValueError(f"is {shown}; expected a whole number from 100 to 2^30, or 'auto'")
@@ -101,12 +101,12 @@ def check_family(value: Any) -> Any:
 
 
 def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
-    """Whether a family means a board: all of the task, by its metric, or by its name with or without the task's."""
+    """Return True if a family contains a leaderboard: "task", its metric, or its name with or without the task's."""
     return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
 
 
 def check_moment(value: Any) -> datetime:
-    """Accept a date and time with its zone: TOML's own, or the text of one, as stored manifests have it."""
+    """Accept a date and time with time zone, as a TOML value or as text."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -129,20 +129,20 @@ def check_line(text: str) -> str:
 
 
 def check_heading(text: str) -> str:
-    """Accept a few words, which stand above a column or beside an axis."""
+    """Accept a few words, for the heading of a column or the label of an axis."""
     if text != text.strip() or not 1 <= len(text) <= LONGEST_HEADING or not text.isprintable():
         raise ValueError(f"{text[:50]!r} is empty, longer than {LONGEST_HEADING} characters, begins or ends with a "
-                         "space, or has characters that cannot be seen")
+                         "space, or has invisible characters")
     return text
 
 
-def whole(value: float) -> float:
-    """A number as an int where it is whole, so that 7e9 and 7000000000 are the same."""
+def to_whole(value: float) -> float:
+    """Convert whole numbers to int, so that 7e9 and 7000000000 are the same."""
     return int(value) if value == int(value) else value
 
 
 def check_until(value: Any) -> Any:
-    """Accept true, false, or a time with its time zone: a date and time of TOML, or a text as ISO 8601 writes it."""
+    """Accept true, false, or a time with time zone, as a TOML value or as text in ISO 8601."""
     if isinstance(value, bool):
         return value
     try:
@@ -154,33 +154,33 @@ def check_until(value: Any) -> Any:
 
 
 def check_system(text: str) -> str:
-    """Accept the name of a system, alone or after that of its team: `system`, `team/system`."""
+    """Accept the name of a system, with or without its team: `system`, `team/system`."""
     for name in text.split("/", 1):
         check_name(name)
     return text
 
 
 def is_active(until: bool | datetime) -> bool:
-    """Return whether names or scores that are hidden until then are hidden now."""
+    """Return True if an embargo until a moment (True: without end) applies now."""
     return until.timestamp() > datetime.now(UTC).timestamp() if isinstance(until, datetime) else until
 
 
 def check_address(text: str) -> str:
-    """Accept the address of a page."""
+    """Accept the web address of a page."""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
-        raise ValueError(f"{text!r} is no address such as https://example.org/task")
+        raise ValueError(f"{text!r} is no web address such as https://example.org/task")
     return text
 
 
 def check_licence(text: str) -> str:
-    """Accept an SPDX identifier of a licence, or an expression of several; letter case is mended."""
-    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression  # late: few declare one
+    """Accept an SPDX identifier of a licence, or an expression of several; corrects letter case."""
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression  # rarely needed
 
     try:
         return str(canonicalize_license_expression(text))
     except InvalidLicenseExpression:
         raise ValueError(f"{text!r} is no SPDX identifier of a licence, such as CC-BY-4.0 (https://spdx.org/licenses); "
-                         "one that is not listed there is called LicenseRef-NAME") from None
+                         "write LicenseRef-NAME for a licence that is not listed there") from None
 
 
 def check_day(value: Any) -> str:
@@ -192,10 +192,10 @@ def check_day(value: Any) -> str:
 
 
 LONGEST_HEADING = 60
-USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs are; permutation swaps random ones whole
-# The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
-# results. Beyond that "auto" draws until decisions are clear or p-values have a relative standard error of PRECISION,
-# and MOST_DRAWS at the most: those that a p-value at Holm's level for 100 systems needs for that.
+USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # default test by the key `runs`
+# DRAWS is the default of `resamples`, and the first number of "auto", which therefore shares the default's results and
+# is never less exact. "auto" then continues until decisions are clear or p-values have a relative standard error of
+# PRECISION, up to MOST_DRAWS resamples, which this precision requires at Holm's level for 100 systems.
 DRAWS, MOST_DRAWS, PRECISION = 10**5, 10**7, 0.1
 NAMES_PARTICIPANT = ("names a participant, and the task is anonymous; leave candidate out, and mark the system to beat "
                      'by kind = "baseline"')
@@ -208,10 +208,10 @@ Package = Annotated[str, AfterValidator(check_slug)]
 Address = Annotated[str, AfterValidator(check_address)]
 Licence = Annotated[str, AfterValidator(check_licence)]
 Day = Annotated[str, PlainValidator(check_day)]
-Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
-Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
+Resamples = Annotated[int, make_validator("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
+Limit = Annotated[int, make_validator("a whole number of 1 or more", lambda n: n >= 1)]
 Moment = Annotated[datetime, BeforeValidator(check_moment)]
 Line = Annotated[str, AfterValidator(check_line)]
 Heading = Annotated[str, AfterValidator(check_heading)]
-Decimals = Annotated[int, number("a whole number from 0 to 12", lambda digits: 0 <= digits <= 12)]
+Decimals = Annotated[int, make_validator("a whole number from 0 to 12", lambda digits: 0 <= digits <= 12)]
 Options = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The files that a manifest names: kept inside the root, and found by patterns whose braces capture names."""
+"""The files that a manifest names, inside its root folder; patterns find several files, and capture names in braces."""
 
 from __future__ import annotations
 
@@ -10,160 +10,166 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
-from registry.manifest.fields import BRACES, COMPOSED, FACTORS, braces
+from registry.manifest.fields import BRACES, COMPOSED, FACTORS, list_captures
 from registry.manifest.spec import Submit
 from registry.provenance import recorded_name
 
 CAPTURES = (*COMPOSED, *FACTORS)
-Identity = tuple[str, int]  # of a file: its real path, whose case may not matter, and its number in the file system
-Found = tuple[Path, dict[str, str]]  # a file, and what its path's braces capture
+Identity = tuple[str, int]  # real path in lower case, and inode
+Match = tuple[Path, dict[str, str]]  # a file, and its captures
 _RELATIVE = "paths are relative to the manifest, or to --root"
-_OUTSIDE = "leads out of the task's folder; keep the files beside the manifest, or name their folder with --root"
+_OUTSIDE = "leads out of the task's folder; put the files next to the manifest, or name their folder with --root"
 
 
 @dataclass(frozen=True)
 class Root:
-    """The folder that every path of the manifest `manifest` is relative to and must stay in."""
+    """The folder of a task, which contains every path of its manifest."""
 
     folder: Path
     manifest: Path
 
     @property
     def manifest_name(self) -> str:
-        """What records call the manifest."""
+        """Name of the manifest in records."""
         return recorded_name(self.manifest, self.folder)
 
     def resolve(self, path: str, key: str) -> Path:
-        """Resolve `path`, given at `key`, inside the root.
+        """Return the file at `path`, which is the value of `key`.
 
         Raises:
-            ManifestError: The path is absolute or leads out of the root (also by a symbolic link), or no file is there.
+            ManifestError: The path is absolute, leads out of the root (also by a symbolic link), or is no file.
         """
         joined = self.folder / path
-        with self._usable(path, key):
+        with self._handle_errors(path, key):
             if not joined.resolve().is_relative_to(self.folder.resolve()):
                 raise ManifestError(f"{path!r} {_OUTSIDE}", path=self.manifest, key=key)
             if Path(path).is_absolute():
                 raise ManifestError(f"{path!r} is an absolute path, which would be recorded; {_RELATIVE}",
                                     path=self.manifest, key=key)
             if not joined.is_file():
-                what = "not a regular file" if joined.exists() else "no such file"
-                raise ManifestError(f"{what}: {joined}; {_RELATIVE}", path=self.manifest, key=key)
+                problem = "not a regular file" if joined.exists() else "no such file"
+                raise ManifestError(f"{problem}: {joined}; {_RELATIVE}", path=self.manifest, key=key)
         return joined
 
     @contextmanager
-    def _usable(self, path: str, key: str) -> Iterator[None]:
-        """Name a path that the system itself refuses: too long, a loop of links, no permission."""
+    def _handle_errors(self, path: str, key: str) -> Iterator[None]:
+        """Name the path if the system refuses it: too long, a loop of links, no permission."""
         try:
             yield
         except (OSError, RuntimeError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise ManifestError(f"cannot use the path {path[:100]!r}: {why}", path=self.manifest, key=key) from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ManifestError(f"cannot use the path {path[:100]!r}: {reason}", path=self.manifest, key=key) from None
 
-    def match(self, submit: Submit, key: str, single: frozenset[Identity] = frozenset()) -> Iterator[Found]:
-        """Find the files that a `[[submit]]` at `key` names, in the order of their paths, with what its braces capture.
+    def match(self, submit: Submit, key: str, single: frozenset[Identity] = frozenset()) -> Iterator[Match]:
+        """Find the files of a `[[submit]]` at `key`, sorted by path, with their captures.
 
-        A capture is one or more characters within one part of the path, the same wherever it stands; all else in the
-        pattern is literal. What `exclude` names is left out, and so are the `single` files, which others name.
+        A capture matches one or more characters within one part of the path; the same name always matches the same
+        text. Other characters of a pattern match themselves. Files in `exclude` are skipped, and `single` files, which
+        other entries name.
 
         Raises:
-            ManifestError: A capture is unknown, no file matches, one matches in two ways, or `exclude` leaves nothing
-                out.
+            ManifestError: A capture is unknown, no file matches, a file matches in two ways, or a name in `exclude`
+                excludes no file.
         """
         pattern = submit.file
-        known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.composed(composed))}
-        for name in braces(pattern):
+        known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.list_captures(composed))}
+        for name in list_captures(pattern):
             if name not in known or not name.isidentifier():
-                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}; or use it in a "
+                raise ManifestError(f"{{{name}}} is no known capture; {suggest(name, CAPTURES)}; or use it in a "
                                     f'key, such as system = "{{team}}-{{{name}}}"', path=self.manifest,
                                     key=f"{key}.file")
-        if not braces(pattern):
+        if not list_captures(pattern):
             yield self.resolve(pattern, f"{key}.file"), {}
             return
         if pattern.startswith("/") or ".." in pattern.split("/"):
             raise ManifestError(f"{pattern!r} {_OUTSIDE}", path=self.manifest, key=f"{key}.file")
         search = _Search(self, submit, key, single)
-        with self._usable(pattern, f"{key}.file"):
-            matches = sorted(search.walk(Path(), pattern.split("/"), {}), key=lambda found: found[0])
-        if not matches and not search.n_left_out:
+        with self._handle_errors(pattern, f"{key}.file"):
+            matches = sorted(search.walk(Path(), pattern.split("/"), {}), key=lambda match: match[0])
+        if not matches and not search.n_skipped:
             raise ManifestError(f"no file matches {pattern!r}; {_RELATIVE}", path=self.manifest, key=f"{key}.file")
-        if idle := [n for n in range(len(submit.exclude)) if n not in search.excluded]:
-            raise ManifestError(f"{submit.exclude[idle[0]]!r} is no file that {pattern!r} matches; "
-                                + suggest(submit.exclude[idle[0]], [str(path) for path, _ in matches]),
-                                path=self.manifest, key=f"{key}.exclude[{idle[0]}]")
+        if unused := [n for n in range(len(submit.exclude)) if n not in search.used]:
+            raise ManifestError(f"{submit.exclude[unused[0]]!r} is no file that {pattern!r} matches; "
+                                + suggest(submit.exclude[unused[0]], [str(path) for path, _ in matches]),
+                                path=self.manifest, key=f"{key}.exclude[{unused[0]}]")
         for relative, captured in matches:
             yield self.resolve(str(relative), f"{key}.file"), captured
 
 
-def identity(path: Path) -> Identity:
-    """What tells a file from others, however its path is written: through links, `./`, or in another letter case."""
+def identify_file(path: Path) -> Identity:
+    """Return a key that is equal for all paths of a file: through links, with `./`, or in another letter case."""
     try:
         return os.path.realpath(path).casefold(), path.stat().st_ino
-    except (OSError, ValueError):  # which is told where the file is read
+    except (OSError, ValueError):  # raised again when the file is read
         return str(path), 0
 
 
 @dataclass
 class _Search:
-    """The search for one pattern's files; `excluded` are those of its `exclude` that have left a file out."""
+    """The search for the files of one pattern.
+
+    Attributes:
+        used: Indexes of names in `exclude` that have excluded a file.
+        n_skipped: Number of files that match the pattern and are excluded or single.
+    """
 
     root: Root
     submit: Submit
     key: str
     single: frozenset[Identity]
-    excluded: set[int] = field(default_factory=set)
-    n_left_out: int = 0
+    used: set[int] = field(default_factory=set)
+    n_skipped: int = 0
 
-    def walk(self, at: Path, parts: list[str], captured: dict[str, str]) -> Iterator[Found]:
-        """Go down the parts of the pattern that are left, from the folder `at`."""
-        folder = self.root.folder
+    def walk(self, path: Path, parts: list[str], captured: dict[str, str]) -> Iterator[Match]:
+        """Yield the matches of the remaining parts of the pattern below the relative path of a folder."""
+        root = self.root.folder
         if not parts:
-            if os.path.lexists(folder / at) and not self._left_out(at):
-                yield at, captured  # what is no regular file is refused when it is resolved
+            if os.path.lexists(root / path) and not self._is_skipped(path):
+                yield path, captured  # `resolve` refuses a match that is no regular file
             return
-        part, rest, here = parts[0], parts[1:], folder / at
+        part, rest, folder = parts[0], parts[1:], root / path
         if "{" not in part:
-            yield from self.walk(at / part, rest, captured)
+            yield from self.walk(path / part, rest, captured)
             return
-        if not here.is_dir() or not here.resolve().is_relative_to(folder.resolve()):
+        if not folder.is_dir() or not folder.resolve().is_relative_to(root.resolve()):
             return
-        lazy, greedy = (_expression(part, captured, how) for how in ("+?", "+"))
-        for entry in here.iterdir():
+        lazy, greedy = (_make_expression(part, captured, quantifier) for quantifier in ("+?", "+"))
+        for entry in folder.iterdir():
             if entry.name.startswith(".") or not (first := lazy.fullmatch(entry.name)):
                 continue
             last = greedy.fullmatch(entry.name)
             if last is None or first.groupdict() != last.groupdict():
-                if not rest and self._left_out(at / entry.name):
+                if not rest and self._is_skipped(path / entry.name):
                     continue
                 raise ManifestError(f"{entry} matches {self.submit.file!r} in more than one way; name it in a "
-                                    "[[submit]] of its own, or in exclude", path=self.root.manifest,
+                                    "separate [[submit]], or in exclude", path=self.root.manifest,
                                     key=f"{self.key}.file")
-            yield from self.walk(at / entry.name, rest, captured | first.groupdict())
+            yield from self.walk(path / entry.name, rest, captured | first.groupdict())
 
-    def _left_out(self, at: Path) -> bool:
-        excluded = {n for n, glob in enumerate(self.submit.exclude) if _globbed(glob).fullmatch(
-            at.as_posix() if "/" in glob else at.name)}
-        self.excluded |= excluded
-        found = bool(excluded) or identity(self.root.folder / at) in self.single
-        self.n_left_out += found
-        return found
+    def _is_skipped(self, path: Path) -> bool:
+        used = {n for n, glob in enumerate(self.submit.exclude) if _compile_glob(glob).fullmatch(
+            path.as_posix() if "/" in glob else path.name)}
+        self.used |= used
+        is_skipped = bool(used) or identify_file(self.root.folder / path) in self.single
+        self.n_skipped += is_skipped
+        return is_skipped
 
 
-def _expression(part: str, captured: Mapping[str, str], how: str) -> re.Pattern[str]:
-    """A part of a path as an expression; what was captured before, here or further up, must be the same again."""
-    text, here = "", set[str]()
+def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) -> re.Pattern[str]:
+    """Compile a part of a pattern; a capture that occurs again must match the same text."""
+    text, new = "", set[str]()
     for n, piece in enumerate(BRACES.split(part)):
         if n % 2 == 0:
             text += re.escape(piece)
         elif piece in captured:
             text += re.escape(captured[piece])
         else:
-            text += f"(?P={piece})" if piece in here else f"(?P<{piece}>.{how})"
-            here.add(piece)
+            text += f"(?P={piece})" if piece in new else f"(?P<{piece}>.{quantifier})"
+            new.add(piece)
     return re.compile(text, re.DOTALL)
 
 
-def _globbed(glob: str) -> re.Pattern[str]:
-    """A name or path in which `*` stands for any characters but `/`, and `?` for one."""
+def _compile_glob(glob: str) -> re.Pattern[str]:
+    """Compile a name or path in which `*` matches any characters except `/`, and `?` matches one."""
     text = re.escape(glob.removeprefix("./")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
     return re.compile(text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""From a TOML file to a `Manifest`; every error names the file and the key path."""
+"""Reads a `Manifest` from TOML; every error names the file and the path of the key."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from registry.identity import canonical_json
 from registry.manifest.fields import USUAL_TESTS, ContradictionsError
 from registry.manifest.spec import Manifest, Significance, Submit, SystemFacts
 
-_MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
-_KINDS = {dict: "a table", list: "a list"}
-_WANTED = {  # by what pydantic calls an error: what TOML calls that which is wanted
+_MAX_DOTS = 1000  # per line: the time and memory of tomllib grow with the square of the dots in a key
+_KINDS: dict[type, str] = {dict: "a table", list: "a list"}
+_EXPECTED = {  # the type that TOML expects, by pydantic's type of error
     "string_type": "text in quotes", "int_type": "a whole number", "int_from_float": "a whole number",
     "float_type": "a number", "finite_number": "a finite number", "bool_type": "true or false", "tuple_type": "a list",
     "list_type": "a list", "dict_type": "a table", "model_type": "a table", "model_attributes_type": "a table",
@@ -29,11 +29,11 @@ _WANTED = {  # by what pydantic calls an error: what TOML calls that which is wa
 
 
 def load_manifest(path: Path) -> tuple[Manifest, bytes]:
-    """Read the manifest at `path`; returns it and the bytes that were read.
+    """Read the manifest at `path`; returns it and the bytes of the file.
 
     Raises:
-        ManifestError: The file cannot be read, is not TOML, or does not declare a task; all that is wrong with its
-            tables and keys is told together.
+        ManifestError: The file cannot be read, is not TOML, or does not declare a task. One error lists all faults of
+            tables and keys.
     """
     try:
         if path.exists() and not path.is_file():
@@ -45,7 +45,7 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
 
 
 def read_manifest(content: bytes, path: str | Path) -> Manifest:
-    """Read a manifest from its bytes; `path` is where they came from, for errors."""
+    """Read a manifest from the bytes of the file at `path`."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,160 +61,159 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     try:
         return Manifest.model_validate(tables)
     except ValidationError as error:
-        raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
+        raise together([ManifestError(message, path=path, key=key) for key, message in _list_faults(tables, error)]) \
             from None
 
 
-def stored_form(manifest: Manifest) -> str:
-    """The manifest as the database keeps it: normalized JSON, without the submissions."""
+def encode_manifest(manifest: Manifest) -> str:
+    """Return a manifest as the database stores it: normalized JSON, without the submissions."""
     tables = manifest.model_dump(mode="json", exclude={"submit"})
-    later = [(tables["task"], key) for key in ("plugins", "cost_unit")]
-    later += [(metric, key) for metric in tables["metric"] for key in ("title", "decimals")]
-    later += [(tables["significance"], "candidate")]
-    for table, key in later:  # so that tasks without them are kept as ever
+    optional = [(tables["task"], key) for key in ("plugins", "cost_unit")]
+    optional += [(metric, key) for metric in tables["metric"] for key in ("title", "decimals")]
+    optional += [(tables["significance"], "candidate")]
+    for table, key in optional:  # absent from manifests of earlier versions
         if table[key] in (None, []):
             del table[key]
     return canonical_json(tables)
 
 
-@lru_cache(maxsize=8)  # a command asks several times for the same one
-def stored_manifest(stored: str) -> Manifest:
-    """The manifest that the database keeps of a task, as JSON."""
+@lru_cache(maxsize=8)  # a command decodes the same manifest several times
+def decode_manifest(stored: str) -> Manifest:
+    """Return the manifest that the database stores as JSON."""
     return Manifest.model_validate(json.loads(stored))
 
 
-def _all_wrong(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
-    """Say at which keys of the manifest what is wrong.
+def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
+    """Return the key and the message of every fault.
 
-    What stands under a misspelt key is checked as if it were spelt right, and what it stands for is not missing.
+    The value of a misspelled key is checked under the correct key, which then is not missing.
     """
-    mended, found = deepcopy(tables), []
+    corrected, faults = deepcopy(tables), []
     for detail in error.errors():
-        if detail["type"] == "extra_forbidden" and _spelt_right(mended, detail["loc"]):
-            found += list(_explain(detail))
-    if not found:
-        return [told for detail in error.errors() for told in _explain(detail)]
+        if detail["type"] == "extra_forbidden" and _correct_key(corrected, detail["loc"]):
+            faults += list(_explain(detail))
+    if not faults:
+        return [fault for detail in error.errors() for fault in _explain(detail)]
     try:
-        Manifest.model_validate(mended)
-    except ValidationError as others:
-        found += _all_wrong(mended, others)
-    return found
+        Manifest.model_validate(corrected)
+    except ValidationError as further:
+        faults += _list_faults(corrected, further)
+    return faults
 
 
-def _spelt_right(tables: Any, location: tuple[int | str, ...]) -> bool:
-    """Rename an unknown key to what it likely means; False where nothing tells, or that is there too."""
+def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
+    """Rename an unknown key to a similar known one; return False if none is similar, or the table already has it."""
     for step in location[:-1]:
         tables = tables[step]
     key = str(location[-1])
-    meant = next((name for name in nearest(key, _keys_at(location[:-1])) if name not in tables), None)
-    if meant is not None:
-        tables[meant] = tables.pop(key)
-    return meant is not None
+    similar = next((name for name in nearest(key, _list_keys(location[:-1])) if name not in tables), None)
+    if similar is not None:
+        tables[similar] = tables.pop(key)
+    return similar is not None
 
 
 def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
-    """Say where one of pydantic's errors is and what is wrong there; what contradicts itself may do so in many ways."""
-    key = _key_path(detail["loc"])
+    """Yield key and message of one of pydantic's errors; a table may contradict itself in several ways."""
+    key = _format_path(detail["loc"])
     if detail["type"] == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
-        yield from ((".".join(filter(None, (key, at))), message) for at, message in error.found)
+        yield from ((".".join(filter(None, (key, subkey))), message) for subkey, message in error.contradictions)
     else:
-        yield key, _message(detail)
+        yield key, _format_message(detail)
 
 
-def _message(detail: ErrorDetails) -> str:
-    """Say what is wrong with the value at a key, and what is expected."""
-    location, kind, given = detail["loc"], detail["type"], detail["input"]
-    heading = _heading(location) if location else ""
+def _format_message(detail: ErrorDetails) -> str:
+    """Return what is wrong with the value at a key, and what is expected."""
+    location, kind, value = detail["loc"], detail["type"], detail["input"]
+    heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":
-        key, known = str(location[-1]), _keys_at(location[:-1])
+        key, known = str(location[-1]), _list_keys(location[:-1])
         option = f"; options of the format or metric go into options = {{ {key} = ... }}" if "options" in known else ""
         return f"unknown key; {suggest(key, known)}{'' if nearest(key, known) else option}"
     if kind == "missing":
         return f"this table is missing; add {heading}" if heading else "this key is missing; add it"
     if kind in ("literal_error", "enum"):
-        return f"is {given!r}; expected {detail['ctx']['expected']}"
+        return f"is {value!r}; expected {detail['ctx']['expected']}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])
-    if heading and isinstance(given, dict | list) and kind in _WANTED:
-        return f"expected {_WANTED[kind]}, not {_KINDS[type(given)]}; write {heading}"
-    shown = str(given).lower() if isinstance(given, bool) else repr(given)
-    instead = _KINDS[dict] if isinstance(given, dict) else _KINDS[list] if isinstance(given, list) else shown
-    if (wanted := _WANTED.get(kind)) is not None:
-        return f"expected {wanted}, not {instead}"
-    return detail["msg"][0].lower() + detail["msg"][1:] + f", not {instead}"
+    if heading and isinstance(value, dict | list) and kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}, not {_KINDS[type(value)]}; write {heading}"
+    shown = _KINDS.get(type(value)) or (str(value).lower() if isinstance(value, bool) else repr(value))
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}, not {shown}"
+    return detail["msg"][0].lower() + detail["msg"][1:] + f", not {shown}"
 
 
-def _heading(location: tuple[int | str, ...]) -> str:
-    """How a table of the manifest begins, `[task]` or `[[metric]]`; empty for what is none."""
+def _format_heading(location: tuple[int | str, ...]) -> str:
+    """Return the first line of a table, `[task]` or `[[metric]]`; empty for other locations."""
     name, *deeper = location
     if deeper or name not in Manifest.model_fields:
         return ""
     annotation = Manifest.model_fields[str(name)].annotation
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"[{name}]"
-    return f"[[{name}]]" if _model_in(annotation) else ""
+    return f"[[{name}]]" if _find_model(annotation) else ""
 
 
-def _key_path(location: tuple[int | str, ...]) -> str:
+def _format_path(location: tuple[int | str, ...]) -> str:
     path = ""
     for step in location:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
 
 
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    """List the keys that the manifest knows in the table at `location`."""
+def _list_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Return the valid keys of the table at `location`."""
     model: type[BaseModel] = Manifest
     for step in location:
         if isinstance(step, str) and step in model.model_fields:
-            model = _model_in(model.model_fields[step].annotation) or model
+            model = _find_model(model.model_fields[step].annotation) or model
     return list(model.model_fields)
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _find_model(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((m for a in typing.get_args(annotation) if (m := _model_in(a))), None)
+    return next((model for part in typing.get_args(annotation) if (model := _find_model(part))), None)
 
 
-def submit_entry(**given: Any) -> Submit:
-    """Make a `[[submit]]` entry of what the command line gives; None is not given.
-
-    Raises:
-        InputError: A name or value is wrong.
-    """
-    return _validated(Submit, {name: value for name, value in given.items() if value is not None})
-
-
-def system_facts(**given: Any) -> dict[str, Any]:
-    """Check facts of a system that the command line gives, by their names; None is not given.
+def make_submit(**options: Any) -> Submit:
+    """Make a `[[submit]]` entry from command-line options; None means that an option is absent.
 
     Raises:
-        InputError: One is wrong.
+        InputError: A name or value is invalid.
     """
-    return _validated(SystemFacts, {name: value for name, value in given.items() if value is not None}).facts
+    return _validate(Submit, {name: value for name, value in options.items() if value is not None})
 
 
-def significance_with(declared: Significance, given: Mapping[str, Any]) -> Significance:
-    """Replace settings of the declared significance by given ones.
-
-    Where other runs are given and no test, the usual test becomes that of these. Given two-sided tests drop the
-    declared candidate.
+def check_system_facts(**options: Any) -> dict[str, Any]:
+    """Return valid facts about a system from command-line options; None means that an option is absent.
 
     Raises:
-        InputError: A given value is wrong.
+        InputError: A value is invalid.
     """
-    runs = given.get("runs", declared.runs)
-    is_other = runs != declared.runs and runs in USUAL_TESTS and declared.test == USUAL_TESTS[declared.runs]
-    usual = {"test": USUAL_TESTS[runs]} if is_other else {}
-    none = {"candidate": None} if given.get("alternative") == "two-sided" else {}
-    return _validated(Significance, declared.model_dump() | usual | none | dict(given))
+    return _validate(SystemFacts, {name: value for name, value in options.items() if value is not None}).facts
+
+
+def update_significance(declared: Significance, options: Mapping[str, Any]) -> Significance:
+    """Replace declared settings by options of a command.
+
+    If the options change `runs` but not the test, a default test becomes the default for these runs. Two-sided tests
+    remove the declared candidate.
+
+    Raises:
+        InputError: A value is invalid.
+    """
+    runs = options.get("runs", declared.runs)
+    is_default = runs != declared.runs and runs in USUAL_TESTS and declared.test == USUAL_TESTS[declared.runs]
+    test = {"test": USUAL_TESTS[runs]} if is_default else {}
+    candidate = {"candidate": None} if options.get("alternative") == "two-sided" else {}
+    return _validate(Significance, declared.model_dump() | test | candidate | dict(options))
 
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def _validated(model: type[M], values: dict[str, Any]) -> M:
+def _validate(model: type[M], values: dict[str, Any]) -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -27,7 +27,7 @@ from registry.evaluation.resolve import resolve
 from registry.families import FAMILIES
 from registry.files import new_file
 from registry.identity import canonical_json, digest
-from registry.manifest import read_manifest, stored_form, stored_manifest
+from registry.manifest import decode_manifest, encode_manifest, read_manifest
 from registry.metrics import METRICS
 from registry.metrics.confusion import NO_LABEL
 from registry.publication.tables import REFERENCES, SCOPE, TABLES, PublicTable
@@ -65,8 +65,8 @@ def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
         (runs,), present = load_statistics(connection, score.family, score.metric_id, [score.scoring_id],
                                            *catalog.item_ids(connection, score.gold_revision_id))
         runs = runs[present.any(axis=1)]
-        steps = Steps.of(parse("metric", METRICS, score.name), [runs], score.step)
-        totals: Floats = steps.counted(runs).sum(axis=0)
+        steps = Steps.choose(parse("metric", METRICS, score.name), [runs], score.step)
+        totals: Floats = steps.to_steps(runs).sum(axis=0)
         for replicate, run_totals in enumerate(totals):
             for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, run_totals, strict=True)):
                 yield {"scoring_id": score.new_scoring, "metric_id": score.new_metric, "replicate": replicate,
@@ -239,7 +239,7 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         if not tasks or row.slug in tasks:
             driver.execute("INSERT INTO public_task VALUES (?, ?, ?, ?, ?)", [
                 row.task_id, row.slug, row.slug in hidden.anonymous, row.slug in hidden.blind,
-                stored_manifest(row.manifest).release.gold])
+                decode_manifest(row.manifest).release.gold])
     for name, select in SCOPE.items():
         values = {"sources": with_sources} if "$sources" in select else None
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
@@ -315,9 +315,9 @@ def _declare_plain_ranks(connection: Connection) -> None:
     """Replace resampled ranks by rank ranges in tasks without gold: resampling needs the statistics of items."""
     table = models.task
     for row in connection.execute(table.select()).all():
-        manifest = stored_manifest(row.manifest)
+        manifest = decode_manifest(row.manifest)
         if not manifest.release.gold and manifest.board.ranks in ("bootstrap", "simultaneous"):
             plain = manifest.model_copy(update={"board": manifest.board.model_copy(update={"ranks": "range"})})
-            stored = stored_form(plain)
+            stored = encode_manifest(plain)
             connection.execute(table.update().where(table.c.task_id == row.task_id).values(
                 manifest=stored, manifest_digest=digest(stored.encode())))

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from registry.boards.snapshot import TaskBoards
 from registry.identity import digest
-from registry.manifest import Manifest, stored_manifest
+from registry.manifest import Manifest, decode_manifest
 from registry.releases.tables import SUBMITTED, TOTALS, ReleasedTable, list_tables
 from registry.store import catalog
 from registry.store.rows import parquet_at
@@ -96,7 +96,7 @@ class Contents:
                 tables.append(WrittenTable(table, types, int(n_rows)))
         run = connection.exec_driver_sql("SELECT started_at, code_version, environment FROM run").one()
         (task,) = catalog.tasks(connection)
-        return cls(folder, stored_manifest(task.manifest), boards, tables, run.started_at.isoformat(timespec="seconds"),
+        return cls(folder, decode_manifest(task.manifest), boards, tables, run.started_at.isoformat(timespec="seconds"),
                    {"evalregistry": run.code_version, **json.loads(run.environment)}, has_gold)
 
     @property

@@ -26,7 +26,7 @@ from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
 from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
-from registry.evaluation.scoring.label_codes import stored_labels
+from registry.evaluation.scoring.label_codes import load_labels
 from registry.families import FAMILIES
 from registry.files import new_folder, portable_name
 from registry.importers.every_eval_ever import (
@@ -44,7 +44,7 @@ from registry.importers.every_eval_ever import (
     UNDEFINED,
     Layout,
 )
-from registry.manifest import Manifest, stored_manifest
+from registry.manifest import Manifest, decode_manifest
 from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, CorrelationMetric, Metric
 from registry.releases.tables import require_current, select_release
 from registry.reports.exports import (
@@ -136,7 +136,7 @@ class GoldItems:
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """Names of the labels, by their numbers in statistics."""
-        numbers = stored_labels(self.connection, self.gold_revision_id).numbers
+        numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
     def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:
@@ -250,7 +250,7 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
     """Write the record of each submission, and yield its number of samples."""
-    manifest = stored_manifest(row.manifest)
+    manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards.boards:
@@ -348,7 +348,7 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
         require_current(connection, row)
-        manifest = stored_manifest(row.manifest)
+        manifest = decode_manifest(row.manifest)
         boards = [board for board in load_metric_leaderboards(connection, row, metric) if board.facet is None]
         benchmark = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
                               connection.execute(_COMPARED, {"task": row.slug}).scalar_one())

@@ -22,7 +22,7 @@ from registry.errors import MismatchError
 from registry.evaluation.verifying.faults import Fault
 from registry.files import new_folder
 from registry.identity import digest
-from registry.manifest import format_toml, stored_manifest
+from registry.manifest import decode_manifest, format_toml
 from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
@@ -186,7 +186,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
         with database.reading(reach=Reach(folders=[folder])) as connection:
             (row,) = catalog.tasks(connection, task)
             require_current(connection, row)
-            manifest = stored_manifest(row.manifest)
+            manifest = decode_manifest(row.manifest)
             has_gold = manifest.release.gold
             if sources and not has_gold:
                 raise MismatchError("submitted files contain data about single items, which the manifest withholds; "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.manifest import stored_manifest
+from registry.manifest import decode_manifest
 from registry.store.database import Database
 from tests.label_tasks import second_test_set
 
@@ -23,7 +23,7 @@ def counted(monkeypatch, scored, task):
         return reading(database)
 
     monkeypatch.setattr(Database, "reading", counting)
-    stored_manifest.cache_clear()
+    decode_manifest.cache_clear()
     return times
 
 
@@ -42,7 +42,7 @@ def test_a_command_reads_once_what_it_shows(registry, counted, command):
     """What shows public data opens the database once more before, to see whether anything is hidden."""
     registry(*command)
     assert counted["opened"] == 1 + (command[0] in PUBLISHING) + any(part in WITH_AVERAGES for part in command)
-    assert stored_manifest.cache_info().misses <= 1
+    assert decode_manifest.cache_info().misses <= 1
 
 
 def test_two_states_of_one_database_are_read_at_once(registry, counted):

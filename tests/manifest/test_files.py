@@ -3,8 +3,8 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.manifest import Root, submit_entry
-from registry.manifest.files import identity
+from registry.manifest import Root, make_submit
+from registry.manifest.files import identify_file
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def root(tmp_path):
 
 
 def match(root, pattern, single=(), **keys):
-    found = root.match(submit_entry(file=pattern, **keys), "submit[0]", frozenset(map(identity, single)))
+    found = root.match(make_submit(file=pattern, **keys), "submit[0]", frozenset(map(identify_file, single)))
     return [captured for _, captured in found]
 
 
@@ -95,7 +95,7 @@ def test_what_exclude_does_not_find_is_told(root):
 
 def test_a_key_may_use_captures_that_have_no_meaning_of_their_own(root):
     assert match(root, "subs/{team}.{n}.txt", system="{team}-{n}")[0] == {"team": "Ann", "n": "one"}
-    with pytest.raises(ManifestError, match=r"\{n\} captures nothing known; known: .*or use it in a key"):
+    with pytest.raises(ManifestError, match=r"\{n\} is no known capture; known: .*or use it in a key"):
         match(root, "subs/{team}.{n}.txt", system="a")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.manifest import read_manifest, stored_form, stored_manifest
+from registry.manifest import decode_manifest, encode_manifest, read_manifest
 
 GOOD = """
 manifest = 1
@@ -41,9 +41,9 @@ def test_defaults():
 def test_options_are_merged_as_long_as_the_format_stays():
     manifest = read(GOOD)
     test_set, submit = manifest.test_set[0], manifest.submit[0]
-    assert manifest.reading(test_set, submit).options == {"separator": "tab", "header": False}
+    assert manifest.get_file_settings(test_set, submit).options == {"separator": "tab", "header": False}
     other = read(GOOD + 'format = "bio"\noptions = { scheme = "iob2" }\nmissing = "drop"\n')
-    reading = other.reading(test_set, other.submit[0])
+    reading = other.get_file_settings(test_set, other.submit[0])
     assert (reading.format, reading.options, reading.missing) == ("bio", {"scheme": "iob2"}, "drop")
 
 
@@ -76,14 +76,14 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "significance.unit",
      "declares no cluster"),
     *(('system = "a"', f'system = "a"\n{key} = {value}', f"submit[0].{at or key}", says) for key, value, at, says in (
-        ("paper", '"arxiv.org/abs/1"', "", "no address such as https://"),
-        ("code", '"javascript:alert(1)"', "", "no address such as https://"),
+        ("paper", '"arxiv.org/abs/1"', "", "no web address such as https://"),
+        ("code", '"javascript:alert(1)"', "", "no web address such as https://"),
         ("licence", '"free"', "", "no SPDX identifier"), ("description", '"two\\nlines"', "", "more than one line"),
         ("size", "0", "", "expected its number of parameters, above 0, such as 7e9"), ("size", '"7B"', "", "not '7B'"),
         ("cost", "-0.5", "", "expected a finite number from 0"), ("cost", "true", "", "not true"),
-        ("attributes", '{ size = 3 }\nsize = 3', "attributes.size", "given by the key size too; keep that one"))),
+        ("attributes", '{ size = 3 }\nsize = 3', "attributes.size", "is also the key size; remove the attribute"))),
     *(('name = "Accuracy"', f'name = "Accuracy"\n{key} = {value}', f"metric[0].{key}", says) for key, value, says in (
-        ("title", '""', "is empty"), ("title", '"a\\u202eb"', "cannot be seen"),
+        ("title", '""', "is empty"), ("title", '"a\\u202eb"', "invisible characters"),
         ("title", f'"{"x" * 61}"', "longer than 60"),
         ("decimals", "13", "expected a whole number from 0 to 12"), ("decimals", "2.5", "expected a whole number"))),
     ("manifest = 1", "manifest = 2", "manifest", "expected 1"),
@@ -111,11 +111,11 @@ def test_errors_name_the_key_path(old, new, key, says):
 
 def test_facts_are_attributes_and_what_a_task_does_not_say_leaves_its_stored_form_as_ever():
     manifest = read(GOOD + 'size = 7e9\npaper = "https://example.org/p"\nattributes = { layers = 2 }\n')
-    assert manifest.submit[0].known == {"layers": 2, "paper": "https://example.org/p", "size": 7_000_000_000}
-    assert not any(key in stored_form(manifest) for key in ("decimals", "cost_unit", "plugins"))
-    assert stored_form(manifest).count('"title"') == 1  # the task's own, which was there before metrics had one
+    assert manifest.submit[0].all_attributes == {"layers": 2, "paper": "https://example.org/p", "size": 7_000_000_000}
+    assert not any(key in encode_manifest(manifest) for key in ("decimals", "cost_unit", "plugins"))
+    assert encode_manifest(manifest).count('"title"') == 1  # the task's own, which was there before metrics had one
     titled = read(GOOD.replace('name = "Accuracy"', 'name = "Accuracy"\ntitle = "Right"\ndecimals = 1'))
-    assert stored_manifest(stored_form(titled)).metric == titled.metric
+    assert decode_manifest(encode_manifest(titled)).metric == titled.metric
 
 
 def test_two_metrics_of_one_name_are_refused():

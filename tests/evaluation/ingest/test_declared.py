@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.resolve import resolve
 from registry.manifest import read_manifest
 
@@ -32,7 +32,7 @@ def names(tmp_path):
             (tmp_path / file).write_text("a\tyes\n")
         path = tmp_path / "task.toml"
         task = resolve(read_manifest((TASK + submits).encode(), path), path)
-        return sorted((one.test_set.name, one.name, len(one.files)) for one in declared(task))
+        return sorted((one.test_set.name, one.name, len(one.files)) for one in expand_submissions(task))
 
     return of
 
@@ -70,13 +70,13 @@ def test_a_file_named_by_itself_with_a_test_set_is_left_out_of_every_pattern(nam
 
 
 @pytest.mark.parametrize(("submit", "says"), [
-    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} captures nothing known"),
+    ('file = "{language}/{team}_{run}.tsv"\nsystem = "x"', "{language} is no known capture"),
     ('file = "{team}/{system}.tsv"\nsystem = "{tem}"', "does not capture {tem}; did you mean 'team'"),
     ('file = "{team}/{system}.tsv"\nsystem = "x"', "system is given by a key and by the braces"),
     ('file = "{test_set}/{system}.tsv"', "unknown test set 'es' of "),
     ('file = "{team}/{team}_{run}.tsv"\nsystem = "x"\ntest_set = "test-es"', "no file matches"),
     ('file = "es/{team}_1.tsv"\nsystem = "{team}/x"\ntest_set = "test-es"', "contains '/'"),
-    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "leaves files out of a pattern"),
+    ('file = "es/Aspen_1.tsv"\nsystem = "x"\ntest_set = "test-es"\nexclude = ["x"]', "needs a pattern"),
 ])
 def test_what_does_not_work_out_is_refused(names, submit, says):
     with pytest.raises(ManifestError) as caught:
@@ -86,6 +86,6 @@ def test_what_does_not_work_out_is_refused(names, submit, says):
 
 
 def test_a_file_of_an_undeclared_test_set_is_named_with_the_remedy(names):
-    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or leave the file out with exclude"
+    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or exclude the file"
     with pytest.raises(ManifestError, match=remedy):
         names('[[submit]]\nfile = "{test_set}/{system}.tsv"\n', *FILES)
