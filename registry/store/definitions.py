@@ -253,7 +253,7 @@ def _without_locations(node: Any) -> Any:
     if isinstance(node, list):
         return [_without_locations(child) for child in node]
     if isinstance(node, dict):
-        return {key: _without_locations(value) for key, value in node.items() 
+        return {key: _without_locations(value) for key, value in node.items()
                 if not key.startswith("query_location")}
     return node
 
