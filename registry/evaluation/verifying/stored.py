@@ -403,7 +403,8 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
     if canonical_json(_load_factors(ingest.connection, submission)) != last.get("factors", "[]"):
         yield Fault("altered", "submission", name, "the factors of its runs do not match the log")
     for key in (*CHANGEABLE, "declared"):
-        if last.get(key, value := getattr(submission, key)) != value:
+        value = getattr(submission, key)
+        if last.get(key, value) != value:
             yield Fault("altered", "submission", name, f"{key} is {value!r}, and {last[key]!r} in the log")
 
 
