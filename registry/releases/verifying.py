@@ -264,7 +264,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
         InputError: The folder is not a release.
     """
     verified = VerificationResult()
-    verified.count("file", len(list_files(folder)))
+    verified.counts["file"] += len(list_files(folder))
     verified.faults += writing.verify_checksums(folder)
     try:
         release = _read_release_file(folder / "release.json")
