@@ -92,7 +92,7 @@ def quick(
     The command detects files and columns by their usual names; options override this. It prints a preview of the data,
     and stops with a question if something is ambiguous.
     """
-    from registry.at_once import Kept, at_once
+    from registry.pipeline import TaskPlace, evaluate_task
     from registry.provenance import recorded_name
     from registry.quick.plan import Asked
     from registry.store.log import Journal
@@ -104,9 +104,9 @@ def quick(
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
                       inputs=dict(made.folder.sources), actor=choose_actor(actor))
-    kept = None if keep is None else Kept(Path(keep), find_database(db, wait))
+    kept = None if keep is None else TaskPlace(Path(keep), find_database(db, wait))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
-    result = at_once(made.folder, keep or "quick", journal, execution, report, kept)
+    result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
     print_boards(result.boards, format_)
     report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
@@ -190,11 +190,11 @@ def import_(
 def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
                         dry_run: bool, quiet: bool) -> None:
     """Add the downloaded submissions of a competition to a stored task."""
-    from registry.at_once import applied_sentences
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
+    from registry.pipeline import describe_applied
     from registry.store import catalog
     from registry.store.session import writing
 
@@ -207,18 +207,18 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
         ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
         applied = import_submissions(ingest, download.submissions)
     report_all(download.notes, "note")
-    report_all(applied_sentences(applied))
+    report_all(describe_applied(applied))
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 
 
 def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,
                  database: Database, execution: Execution, *, dry_run: bool) -> None:
     """Make a task from the results of another program, store it and score it."""
-    from registry.at_once import applied_sentences, result_sentences
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
     from registry.importers import IMPORTERS
+    from registry.pipeline import describe_applied, describe_results
     from registry.store.session import writing
     from registry.values import build
 
@@ -234,8 +234,8 @@ def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[s
             applied, scored = apply(ingest, content), score(ingest, execution)
     report(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     report_all(imported.notes, "warning")
-    report_all(applied_sentences(applied))
-    report_all(result_sentences(scored))
+    report_all(describe_applied(applied))
+    report_all(describe_results(scored))
     report_end(changed=journal.changed, dry_run=dry_run,
                next_step=f"`registry compare {slug}` updates the leaderboards")
     report_all(sentence.replace("{task}", slug) for sentence in imported.advice)

@@ -90,7 +90,7 @@ def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked
     split: list[Given] = []
     for given, keys in zip(documents, items, strict=True):
         table = read_table(given.document, asked.options)
-        column = None if table is None else run_column(table, keys)
+        column = None if table is None else run_column(table, keys, asked)
         if table is None or column is None:
             split.append(given)
             continue
@@ -105,13 +105,14 @@ def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked
     return split
 
 
-def run_column(table: Table, items: Sequence[str]) -> str | None:
+def run_column(table: Table, items: Sequence[str], asked: Asked) -> str | None:
     """Return the column that numbers the runs of items, which occur once in each; None without one."""
     items = [name for name in items if name in table.names]
-    if not table.header or not items or any(table.is_unique([name]) for name in items):
+    keys = [*(items if asked.item else items[:1]), *([asked.by] if asked.by in table.names else [])]
+    if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
         return None
-    return next((name for name in columns_of(table.names, "run") if name not in items and table.is_unique(
-        [items[0], name])), None)
+    names = [name for name in table.names if name == asked.options.get("run")] or columns_of(table.names, "run")
+    return next((name for name in names if name not in items and table.is_unique([*keys, name])), None)
 
 
 def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
@@ -132,9 +133,9 @@ def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
         for system in plan.systems:
             if system.document.path not in parts:
                 table = _table(system.document, asked)
-                own = table.keys(_key_columns(system.reader, table))
+                own_keys = table.keys(_key_columns(system.reader, table))
                 own_rows = [n for n, cell in enumerate(table.cells(column)) if cell.strip() == value] if (
-                    column in table.names) else [n for n, key in enumerate(own) if key in known]
+                    column in table.names) else [n for n, key in enumerate(own_keys) if key in known]
                 parts[system.document.path] = take_rows(table, own_rows, name)
         plans[value] = replace(plan, gold=parts[plan.gold.path], reader=as_part_reader(plan.reader), systems=tuple(
             replace(system, document=parts[system.document.path], reader=as_part_reader(system.reader))
@@ -145,7 +146,7 @@ def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
 def _table(document: Document, asked: Asked) -> Table:
     table = read_table(document, asked.options)
     if table is None:
-        raise document.error("--by divides the rows of tables, and this file is none")
+        raise document.error("--by divides the rows of tables, and this file is no table")
     return table
 
 
@@ -184,12 +185,12 @@ def split_set(cell: str, mark: str) -> list[str]:
     return [label for part in labels if (label := part.strip(" \t'\""))]
 
 
-def find_mark(gold: set[str], others: set[str]) -> str | None:
+def find_mark(gold: set[str], answers: set[str]) -> str | None:
     """Return the mark between the labels of sets that are written as text; None if values are single labels.
 
     Labels recur in several sets. A blank is a mark only if two sets differ in nothing but the order of their labels.
     """
-    values = gold | others
+    values = gold | answers
     for mark in "|;,+/":
         parts = {value: split_set(value, mark) for value in values}
         counts = Counter(label for labels in parts.values() for label in {*labels})

@@ -28,7 +28,7 @@ from registry.rendering.table import (
 from registry.significance.base import Alternative
 
 if TYPE_CHECKING:
-    from registry.query.schema import Thing
+    from registry.query.schema import Relation
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal
@@ -294,17 +294,17 @@ _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER
           "BOOLEAN": "boolean"}
 
 
-def make_board_schema(things: Sequence[Thing]) -> Json:
+def make_board_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `board --format json`; `things` are the views of any registry of this version."""
     return _make_schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
 
 
-def make_pairs_schema(things: Sequence[Thing]) -> Json:
+def make_pairs_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `pairs --format json`; `things` are the views of any registry of this version."""
     return _make_schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
 
 
-def _make_schema(things: Sequence[Thing], view: str, columns: Sequence[Field], title: str) -> Json:
+def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field], title: str) -> Json:
     properties = {}
     for column, about, type_ in describe_fields(things, view, columns):
         heading = {"title": column.heading} if column.heading else {}
@@ -315,7 +315,8 @@ def _make_schema(things: Sequence[Thing], view: str, columns: Sequence[Field], t
                       "properties": properties}}
 
 
-def describe_fields(things: Sequence[Thing], view: str, columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
+def describe_fields(things: Sequence[Relation], view: str,
+                    columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
     """Yield the columns for programs, each with its explanation and its JSON type."""
     stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
     for column in columns:

@@ -15,7 +15,7 @@ from registry.boards import items as of_task
 from registry.boards.choose import select_pairs
 from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
-from registry.query.schema import Thing
+from registry.query.schema import Relation
 from registry.reports.boards import board_table
 from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, make_board_schema, make_pairs_schema
 from registry.reports.items import item_table
@@ -270,7 +270,7 @@ SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; `$name` in it stands fo
                   Parameter("format", "as which; else what the header Accept asks for, else json", choices=FORMS))
 
 
-def description(things: Sequence[Thing]) -> Json:
+def description(things: Sequence[Relation]) -> Json:
     """The whole of it, from what any registry of this version holds."""
     schemas = {
         "task": _object(TASK_KEYS), "metric": _object(("id", "name", "better", "primary")),

@@ -444,7 +444,7 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
         blocks = sum_permutations(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
-    return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)
+    return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.local)
 
 
 def adjust_min_p(*of_boards: Draws) -> StepDown:

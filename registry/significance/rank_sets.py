@@ -255,7 +255,7 @@ class Bootstrapped(JointErrors):
         """Counts of every unit, [resamples, units]."""
         influences, resamples = self.influences, self.settings.resamples
         counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
-        counts_by_block = self.settings.execution.here.map(
+        counts_by_block = self.settings.execution.local.map(
             partial(draw_counts, influences.strata, influences.n_units, self.settings.seed), blocks(resamples))
         for start, block_counts in zip(range(0, resamples, BLOCK), counts_by_block, strict=True):
             counts[start:start + BLOCK] = block_counts
@@ -314,7 +314,7 @@ class Flipped(JointErrors):
         influences, settings = self.influences, self.settings
         statistics = (influences.values + influences.scores / influences.n_units)[:, :, None]
         flipped = np.concatenate(list(sum_permutations(
-            statistics, replace(settings, execution=settings.execution.here), np.asarray)))[:, :, 0]
+            statistics, replace(settings, execution=settings.execution.local), np.asarray)))[:, :, 0]
         return np.asarray(influences.scores - 2 * flipped)
 
 
@@ -475,7 +475,7 @@ def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
     n = len(errors.observed)
     step = max(1, _PAIRS_PER_ROW_BLOCK // n)
     groups = [slice(start, min(start + step, n)) for start in range(0, n, step)]
-    rows_by_group = errors.settings.execution.here.map(errors.compute_rows, groups, "systems to rank")
+    rows_by_group = errors.settings.execution.local.map(errors.compute_rows, groups, "systems to rank")
     for group, rows in zip(groups, rows_by_group, strict=True):
         for n_row in range(group.stop - group.start):
             yield group.start + n_row, rows[:, n_row]

@@ -17,7 +17,7 @@ from registry.evaluation.ingest.gold import digest_gold
 from registry.identity import digest_json, short
 from registry.items import Item
 from registry.query.request import Query
-from registry.query.sql import answer
+from registry.query.sql import run_query
 from registry.readers import Labels
 from registry.store import catalog, models
 from registry.store.database import Database
@@ -52,7 +52,7 @@ def published(registry):
     public.unlink(missing_ok=True)
     registry("publish", "--output", public, "--sources")
     with Database(public).querying() as connection:
-        rows = [list(answer(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables]
+        rows = [list(run_query(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables]
     board = registry("board", "--db", public, "--format", "json", exit_code=None)
     return repr(rows) + board.stdout + board.stderr
 

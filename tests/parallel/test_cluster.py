@@ -54,7 +54,7 @@ def test_no_bit_changes(two):
 
 
 def test_exact_tails_are_computed_by_workers(two, monkeypatch):
-    monkeypatch.setattr(execution, "_in_threads", None)
+    monkeypatch.setattr(execution, "_map_in_threads", None)
     right = np.random.default_rng(3).integers(0, 9, (60, 4))
     ideal = matrix(np.stack([right, np.full_like(right, 9)], axis=-1))
     for test, of, method in ((Permutation(), fresh(), "exact"), (Bootstrap(), ideal, "ideal")):

@@ -146,10 +146,10 @@ def test_items_of_long_form(item, is_crossed, layout):
     assert options_of(paths) == ("--by task", "--pool task")
     apart = make(paths, Asked(by="task"))
     golds = [apart.folder.files[test_set["gold"]] for test_set in apart.folder.tables["test_set"]]
-    assert [gold.count(b"\n") for gold in golds] == [4] * 6
+    assert [gold.count(b"\n") for gold in golds] == [1 + 4] * 6  # a header, and items
     made = make(paths, Asked(pool=("task",)))
     gold = made.folder.files[made.folder.tables["test_set"][0]["gold"]]
-    assert gold.count(b"\n") == 24
+    assert gold.count(b"\n") == 1 + 24
     assert {one["system"] for one in made.folder.tables["submit"]} == {"x", "y"}
     assert ("--item task --item" in made.read_as) == is_crossed
     assert {**make(paths, asked_by(made.read_as)).folder.files} == {**made.folder.files}
@@ -168,8 +168,8 @@ def test_scores_of_long_form_are_asked_about(layout):
 def test_runs_of_long_form(layout):
     paths = layout([table(("system", "seed", "item", "f1"), (["x"] * 24 + ["y"] * 24) * 2, [1] * 48 + [2] * 48,
                           IDS * 4, HALVES * 4)], "all.csv")
-    made = make(paths, Asked())
-    assert "--option run=seed" in made.read_as
+    assert options_of(paths) == ("--runs fixed", "--runs random")
+    made = make(paths, Asked(runs="fixed"))
     assert {one["file"].count("{run}") for one in made.folder.tables["submit"]} == {1}
 
 

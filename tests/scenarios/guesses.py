@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
-from registry.at_once import Kept, at_once
 from registry.boards.load import load_leaderboards
 from registry.cli.evaluate import evaluate_manifest
 from registry.evaluation.ingest.declared import match_files
@@ -22,6 +21,7 @@ from registry.importers import Wide
 from registry.manifest import load_manifest
 from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
+from registry.pipeline import TaskPlace, evaluate_task
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
 from registry.rendering.render import render
@@ -175,8 +175,8 @@ def compared(layout):
             **guessed.tables, "metric": [alone(metric) for metric in tables["metric"]],
             "significance": tables["significance"],
             "submit": [submit for submit in guessed.tables["submit"] if names[submit["system"]]]})
-        how, kept = Execution(), Kept(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
-        mine = at_once(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
+        how, kept = Execution(), TaskPlace(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
+        mine = evaluate_task(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
         database = Database(Path(temporary) / "b.duckdb")
         evaluate_manifest(database, manifest, layout.folder, how, None)
         with database.reading() as connection:

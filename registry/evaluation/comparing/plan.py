@@ -224,7 +224,7 @@ def plan(connection: Connection, vetted: VettedTask, request: Request) -> Plan:
     local = Plan(boards, test, request.execution.threads, request.execution.memory)
     if request.execution.cluster is None or local.is_short:
         return local
-    return replace(local, n_workers=request.execution.at_once)
+    return replace(local, n_workers=request.execution.n_parallel)
 
 
 def _plan_board(connection: Connection, board: VettedBoard, request: Request, test: PairTest) -> BoardPlan:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.parallel.execution import Execution, ahead, with_progress
+from registry.parallel.execution import Execution, submit_ahead, with_progress
 from registry.parallel.processes import worker_processes
 from registry.parallel.scratch_files import SharedArray, make_array, shared_array
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
@@ -112,7 +112,7 @@ def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> I
         return
     with (shared_array(rounded, "give --workers 1") as shared,
           worker_processes(workers, _begin, shared, differences / workers) as pool):
-        answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+        answers = submit_ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
         yield from with_progress(answers, len(parts), description, execution.progress)
 
 
@@ -252,7 +252,7 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
             start = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[start:start + _SORTED] for start in range(0, len(rest), _SORTED)]
-    results = execution.here.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
+    results = execution.local.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
                                  groups, "groups of pairs to sort")
     for group, of_group in zip(groups, results, strict=True):
         resolved |= zip(group, of_group, strict=True)

@@ -46,13 +46,13 @@ def test_processes_give_the_same_statistics(varied, registry, request):
 
 
 def test_small_work_starts_no_process(task, registry, monkeypatch):
-    monkeypatch.setattr(execution, "_in_processes", None)
+    monkeypatch.setattr(execution, "_map_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
 def test_answers_in_columns_are_computed_here(task, registry, monkeypatch):
     monkeypatch.setattr(computing, "MIN_SHARED_BYTES", 0)
-    monkeypatch.setattr(execution, "_in_processes", None)
+    monkeypatch.setattr(execution, "_map_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
