@@ -201,7 +201,7 @@ def test_a_snapshot_that_cannot_be_read_is_told_without_its_path(scored, task, s
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "busy or cannot be read" in answer.text
     assert str(reading.snapshot.path.parent) not in answer.text
-    assert f"{reading.snapshot.path}: this file is no DuckDB database" in caplog.text
+    assert f"{reading.snapshot.path}: not a DuckDB database" in caplog.text
 
 
 @pytest.mark.usefixtures("snapshots_here")
