@@ -22,6 +22,7 @@ from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quote
 
+_NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
 _NO_MEMORY = "Memory allocation failure"  # the system refused memory to DuckDB
 _OUT_OF_MEMORY = "the query needs more memory than it may take"
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
@@ -142,8 +143,8 @@ def _remove_end(sql: str) -> str:
     """Remove the semicolons at the end of a statement, and the comments after them."""
     text = sql.encode()
     end = len(text)
-    for start, _ in reversed(duckdb.tokenize(sql)):
-        if text[start:start + 1] != b";":
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if text[start:start + 1] != b";" and kind != duckdb.token_type.comment:  # DuckDB 1.5 lists no comments
             break
         end = start
     return text[:end].decode()
