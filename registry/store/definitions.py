@@ -49,6 +49,7 @@ _COMMENTS = {  # by kind: DuckDB's function, the column of the name, and the col
     "view": ("views", "view_name", "NULL"),
     "macro": ("functions", "function_name", "NULL"),
 }
+_OWN_FUNCTION = re.compile(r'main\.(?=(?:list_value|struct_pack|"row")\()')
 _EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
 _TABLES = f"SELECT {_LOCATION}, table_name FROM system.main.duckdb_tables()"  # noqa: S608
 
@@ -179,7 +180,7 @@ def _read_definitions(driver: Any) -> Definitions:
         for _, place, name, *rest in _list_objects(driver, kind):
             definitions[_key(kind, "main" if kind == "schema" else place, name)].append(
                 rest[0] if len(rest) == 1 else json.dumps(rest, default=str))
-    return {key: tuple(sorted(_sort_excluded(str(part)) for part in parts)) for key, parts in definitions.items()}
+    return {key: tuple(sorted(_normalize(str(part)) for part in parts)) for key, parts in definitions.items()}
 
 
 def _read_comments(driver: Any) -> Definitions:
@@ -252,12 +253,20 @@ def _without_locations(node: Any) -> Any:
     if isinstance(node, list):
         return [_without_locations(child) for child in node]
     if isinstance(node, dict):
-        return {key: _without_locations(value) for key, value in node.items() if key != "query_location"}
+        return {key: _without_locations(value) for key, value in node.items()
+                if not key.startswith("query_location")}
     return node
 
 
-def _sort_excluded(statement: str) -> str:
-    """Sort the names after EXCLUDE: DuckDB reverses them whenever a view is stored and read again."""
+def _normalize(statement: str) -> str:
+    """Undo what DuckDB changes when it stores a view and reads it again.
+
+    It reverses the names after EXCLUDE. DuckDB 1.5 writes `main.list_value` and `CAST('t' AS BOOLEAN)`, DuckDB 2
+    writes `list_value` and `true`.
+    """
+    statement = _OWN_FUNCTION.sub("", statement)
+    for written, plain in (("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false")):
+        statement = statement.replace(written, plain)
     return _EXCLUDED.sub(lambda match: f"EXCLUDE ({', '.join(sorted(match[1].split(', ')))})", statement)
 
 
