@@ -40,7 +40,7 @@ def column(given: Any, what: str) -> Column:
     """Read a list, an array, a dict or a Series; `what` it is is told in errors.
 
     Raises:
-        InputError: It is none of these, or a key stands twice.
+        InputError: It is none of these, or a key occurs twice.
     """
     if isinstance(given, Mapping):
         return Column(list(given.values()), list(given))
@@ -59,7 +59,7 @@ def column(given: Any, what: str) -> Column:
     keys = index.tolist()
     twice = [key for key, n in Counter(keys).items() if n > 1]
     if twice:
-        raise InputError(f"{what}: item {twice[0]!r} stands twice in the index; keep one")
+        raise InputError(f"{what}: item {twice[0]!r} occurs twice in the index; keep one")
     return Column(values, keys)
 
 

@@ -95,7 +95,7 @@ class Metric(Value):
             InputError: It cannot; names the item.
         """
 
-    def named_labels(self) -> tuple[str, ...]:
+    def list_option_labels(self) -> tuple[str, ...]:
         """Return labels that options name; a task whose gold lacks one is refused."""
         return ()
 
@@ -137,7 +137,7 @@ class Metric(Value):
         """
         raise NotImplementedError
 
-    def unanswered(self, item: Item) -> InputError:
+    def make_unanswered_error(self, item: Item) -> InputError:
         """Return the error for an item without an answer, if there is no worst value."""
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
@@ -178,7 +178,7 @@ class QuotientMetric(AdditiveMetric):
         return share(over, under)
 
 
-def needed_module(name: str, metric: Metric) -> Any:
+def import_extra(name: str, metric: Metric) -> Any:
     """Import an optional dependency of a metric.
 
     Raises:

@@ -69,7 +69,7 @@ class ConfusionMetric(AdditiveMetric):
         """Classes that are counted; None for all that occur."""
         return None
 
-    def named_labels(self) -> tuple[str, ...]:
+    def list_option_labels(self) -> tuple[str, ...]:
         return self.classes or ()
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

@@ -49,7 +49,7 @@ class Mean(DeclaredRange, QuotientMetric):
         """Give (score, 1)."""
         value = self.worst if answer is None else answer.value
         if value is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         if not self._is_in_range(value):
             raise self._describe_outside(value, item)
         return (value, 1)
@@ -89,7 +89,7 @@ class _ErrorMetric(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (loss, 1)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (self.loss(answer.value - item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
@@ -139,7 +139,7 @@ class CorrelationMetric(Metric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (the system's number, the gold's); an item without one has no worst one."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (answer.value, item.gold)
 
 
@@ -195,7 +195,7 @@ class JudgedMean(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Return the item's terms of the sums in `registry.judged.COLUMNS`, then zeros."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         if item.gold == 1 and "human" not in answer.value:
             raise InputError("was to be looked at by people with probability 1, and there is no score by them",
                              item=item.key)
@@ -226,7 +226,7 @@ class Perplexity(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         total, tokens = answer.value
         return (-total, tokens)
 
@@ -253,5 +253,5 @@ class BitsPerCharacter(QuotientMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (bits, characters)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

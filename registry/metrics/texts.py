@@ -21,7 +21,7 @@ from registry.arrays import Floats, share
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric, check_beta, needed_module
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric, check_beta, import_extra
 from registry.values import TERSE
 
 
@@ -111,7 +111,7 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
     >>> count_tokenized(["It rains .", "It rains.", "It rains"])
     (2, 1)
     """
-    blanks = [found[1] for text in texts if (found := _ENDING.search(text.rstrip()))]
+    blanks = [match[1] for text in texts if (match := _ENDING.search(text.rstrip()))]
     return len(blanks), sum(map(bool, blanks))
 
 
@@ -150,14 +150,14 @@ class _SegmentMetric(ReferenceMetric):
 
 def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
     """Return sacrebleu's segment statistics, [segments, its columns]."""
-    found = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
-    return np.array(found, dtype=np.float64).reshape(len(segments), -1)
+    statistics = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
+    return np.array(statistics, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
     """Make sacrebleu's own metric, which reads the references once."""
-    metrics = needed_module("sacrebleu.metrics", metric)
+    metrics = import_extra("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 
@@ -348,7 +348,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give (score, 1) for every segment."""
         variant = f"rouge{self.variant}"
-        scorer = needed_module("rouge_score.rouge_scorer", self).RougeScorer(
+        scorer = import_extra("rouge_score.rouge_scorer", self).RougeScorer(
             [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
@@ -432,7 +432,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         """Give (errors, length of the reference) for every segment."""
         if not items:
             return np.zeros((0, 2))
-        jiwer = needed_module("jiwer", self)
+        jiwer = import_extra("jiwer", self)
         normalize = [jiwer.ToLowerCase()] if self.lowercase else []
         if not self.punctuation:  # the first of which looks at all of Unicode
             normalize.append(jiwer.RemovePunctuation())

@@ -85,7 +85,8 @@ def revealed(task: ResolvedTask) -> list[str]:
     found = [(where, "label", options["labels"]) for where, options in [
         *declared, ("[submission]", manifest.submission.options or {})] if options.get("labels")]
     for alias, metric in task.metrics.items():
-        found += [(f"metric {alias!r}", "type", metric.types()), (f"metric {alias!r}", "label", metric.named_labels())]
+        found += [(f"metric {alias!r}", "type", metric.types()),
+                  (f"metric {alias!r}", "label", metric.list_option_labels())]
     return [f"the pack tells the {what if len(names) == 1 else f'{what}s'} {', '.join(names)}, which {where} names"
             for where, what, names in found if names]
 
@@ -123,6 +124,6 @@ def _item(entry: Mapping[str, Any], reader: Reader, document: Document, line: in
     if not isinstance(key, str) or not key:
         raise document.error("no key 'item' with the item's name", line)
     try:
-        return Item(key, reader.unanswered(entry.get("text")), {}, line)
+        return Item(key, reader.make_unanswered(entry.get("text")), {}, line)
     except ValueError as error:
         raise document.error(f"'text': {error}", line, key) from None

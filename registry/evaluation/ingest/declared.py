@@ -69,7 +69,7 @@ class Declared:
 
     def bounded(self, document: Document, items: Sequence[Item]) -> Document:
         """Return one of its files, of which no more is read than answers to these items can be."""
-        return document.bound(self.reader.bounds(items))
+        return document.limit(self.reader.bounds(items))
 
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
         """Join one of its files with the items; see `fit_file`."""

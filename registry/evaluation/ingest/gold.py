@@ -79,7 +79,7 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str
     warnings = []
     for n, (alias, metric) in enumerate(task.metrics.items()):
         named: list[tuple[Name, str, str]] = [("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
-        named += [("key", label, "label") for label in metric.named_labels()]
+        named += [("key", label, "label") for label in metric.list_option_labels()]
         for name, wanted, what in named:
             there = {test_set: values(name) for test_set, values in known.items()}
             if wanted not in (everywhere := set[str]().union(*there.values())):
